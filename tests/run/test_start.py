@@ -5,6 +5,7 @@ import copy
 import dataclasses
 import os
 import re
+import signal
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from w2vneg.data.inputs import encode_input
 from w2vneg.data.phrases import find_phrases
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, FileNote, InputError
+from w2vneg.ground.events import EpochDone
 from w2vneg.run.model import Model, look_at_contexts
 from w2vneg.run.prior import Prior, WarmStart
 from w2vneg.run.trainer import Trainer
@@ -419,6 +421,53 @@ def test_the_newer_texts_share_is_of_the_words_trained_on(first, tmp_path, monke
     assert run_cli("train", "--resume", "o", "--epochs", 2, "--quiet").code == 0
     grown = Model.load("o")
     assert grown.origin.begun["words_before"] == 160
+
+
+@pytest.mark.parametrize(("flag", "noun"), [("--baskets", "item"), ("--pairs", "item"), ("--edges", "node")])
+def test_newer_items_move_what_was_learnt_as_far_as_they_weigh(flag, noun, tmp_path, monkeypatch, run_cli):
+    """Models of baskets, graphs and items of one kind keep no data, so an update learns from the newer alone."""
+    monkeypatch.chdir(tmp_path)
+    for name, n in (("older", 30), ("newer", 10)):
+        lines = ["a b c d"] * n if flag == "--baskets" else ["source\ttarget", *(f"a{k}\tb{k}" for k in range(n))]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    flags = "--loss", "ns", "--dim", 5, "--workers", 1, "--epochs", 1, "--alpha", 0.04
+    result = run_cli("train", *flags, flag, "older", "--save-model", "m", "--quiet")
+    assert result.code == 0, result.err
+    for model, grown, share, alpha in (("m", "n", "25%", "0.01"), ("n", "o", "20%", "0.008")):
+        result = run_cli("train", "--update", model, flag, "newer", "--save-model", grown)
+        said = f"The newer data are {share} of all training data: --alpha {alpha}, not the model's 0.04"
+        assert f"{said}, so that old {noun}s keep what they learnt." in result.err, result.err
+    whole = run_cli("train", "--update", "m", flag, "older", "--save-model", "p")
+    assert whole.code == 0 and "newer data" not in whole.err and Model.load("p").config.alpha == 0.04
+
+
+def test_an_interrupted_update_of_users_and_items_resumes_to_the_bit(tmp_path, monkeypatch, run_cli):
+    """It trains on the pairs that the model kept, too; other newer pairs are refused."""
+    monkeypatch.chdir(tmp_path)
+    pick = np.random.default_rng(1)
+    for name, users in (("older", range(40)), ("newer", range(35, 50)), ("other", range(35, 50))):
+        rows = [f"u{user}\ti{item}\n" for user in users for item in pick.choice(30, 6, replace=False)]
+        (tmp_path / f"{name}.tsv").write_text("user\titem\n" + "".join(rows))
+    flags = "--rectangular", "--loss", "us", "--dim", 4, "--workers", 1, "--epochs", 2, "--quiet", "--save-model", "m"
+    assert run_cli("train", "--pairs", "older.tsv", *flags).code == 0
+    update = "train", "--update", "m", "--pairs", "newer.tsv", "--epochs", 3, "--quiet", "--save-model", "whole"
+    assert run_cli(*update).code == 0
+
+    def interrupt(event):
+        if isinstance(event, EpochDone) and event.epoch == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    word2vec = Word2Vec.load("m", epochs=3)
+    with pytest.warns(UserWarning, match="interrupted"):
+        word2vec.fit(Input("pairs", "newer.tsv"), update=True, listeners=[interrupt], checkpoints="part")
+    assert word2vec.model.position.epoch < 3
+    other = run_cli("train", "--resume", "part", "--pairs", "other.tsv", "--quiet")
+    assert other.code == 1 and "the model to resume was trained on other data" in other.err
+    result = run_cli("train", "--resume", "part", "--quiet")
+    assert result.code == 0, result.err
+    part, whole = Model.load("part"), Model.load("whole")
+    assert np.array_equal(part.vectors_out, whole.vectors_out) and np.array_equal(part.vectors_in, whole.vectors_in)
+    assert (part.known != whole.known).nnz == 0
 
 
 def test_contexts_are_those_of_the_text_before_too():

@@ -388,7 +388,7 @@ def test_an_update_of_a_model_without_its_pairs_says_so_and_hardly_forgets(likes
     told = run_cli("train", "--update", "model", "--pairs", "new.csv", "--save-model", "newer")
     assert told.code == 0, told.err
     assert f"Note: model does not keep the {len(likes):,} pairs" in told.err
-    assert f"The newer pairs are under 1% of all training pairs: --alpha {alpha * 3 / (3 + len(likes)):.3g}" in told.err
+    assert f"The newer data are under 1% of all training data: --alpha {alpha * 3 / (3 + len(likes)):.3g}" in told.err
 
 
 def test_the_gentleness_of_an_update_is_its_own(likes, run_cli):

@@ -315,14 +315,14 @@ def _prior_of(given, config_path, named):
 def _report_prior(run, trainer, epochs, note):
     """Report what a `Run` starts from; epochs : int or None, as given."""
     prior, model, config = run.prior, trainer.model, trainer.config
-    place, n_words = " and keep them" if prior.freeze else "", len(model.vocab)
+    place, n_words, noun = " and keep them" if prior.freeze else "", len(model.vocab), f"{config.traversal.noun}s"
     if prior.way == "init":
         shown = "; --readout in returns them unchanged" if prior.reading_out(run.given) != run.given else ""
         of_two = prior.rows.words_out is not None and model.vocab_out is not model.vocab
-        n_names, noun = (n_words + len(model.vocab_out), "users and items") if of_two else (n_words, "words")
+        n_names, noun = (n_words + len(model.vocab_out), "users and items") if of_two else (n_words, noun)
         note(f"{trainer.started:,} of {n_names:,} {noun} start from their vectors in {prior.place}{place}{shown}.")
     if prior.way == "update":
-        before, noun = len(prior.model.vocab), "users" if model.vocab_out is not model.vocab else "words"
+        before, noun = len(prior.model.vocab), "users" if model.vocab_out is not model.vocab else noun
         note(f"The {before:,} {noun} of {prior.place} start from their vectors{place}; {n_words - before:,} are new.")
         if prior.model.known is not None:
             how = f"--epochs {config.epochs} --alpha {config.alpha:g}"

@@ -30,7 +30,7 @@ from ..objectives.plugins import are_loaded, load_plugins
 from .model import keep_contexts
 from .penalty import choose_l2, is_open
 from .prior import Prior, input_of_model
-from .state import with_known
+from .state import merged_before, with_known
 from .trainer import Trainer
 
 _FALL = 0.01  # least fall of the loss, as a share of the loss at init
@@ -55,7 +55,7 @@ class Run:
 
     def __init__(self, config, data, prior=None, *, vocab=None, vocab_out=None, diagnose=False, mirror=None):
         self.prior, self.diagnose, self.mirror, self.alpha_share = prior or Prior(), diagnose, mirror, 1.0
-        self._of_newer_alone = False  # an update of users and items whose model keeps no pairs
+        self._of_newer_alone = False  # an update of a model that keeps none of its data
         self._vocabularies = {"vocab": vocab, "vocab_out": vocab_out}
         given = as_input(data)
         self._phrases = self.prior.phrases(given.phrases if isinstance(given, Input) else ())
@@ -110,6 +110,8 @@ class Run:
             self.encoded = encode(self.config, data, **vocabularies, progress=report, phrases=self._phrases)
         if self.prior.way == "update":
             self.encoded = with_known(self.encoded, self.prior.model)
+        elif self.prior.resumed is not None and "update" in self.prior.resumed.origin.begun:
+            self.encoded = merged_before(self.encoded, self.prior.resumed)
         return self.encoded
 
     @property
@@ -135,7 +137,7 @@ class Run:
             alphas = {which: getattr(chosen, which) for which in ("alpha", "min_alpha")}
             alphas = {which: value * self.alpha_share for which, value in alphas.items() if value is not None}
             setattr(self, name, dataclasses.replace(chosen, **alphas))
-        if self._of_newer_alone and not self.prior.freeze:
+        if self._of_newer_alone and self.config.rectangular and not self.prior.freeze:
             warnings.warn(self._of_forgetting(len(found)), FileNote, stacklevel=4)
         pairs = {"vocab": (model.vocab, found.vocab)}
         if found.vocab_out is not found.vocab:
@@ -190,11 +192,11 @@ class Run:
         """Return a note about the smaller alpha (str)."""
         alpha, share = self.config.alpha, self.alpha_share
         alphas = f"--alpha {alpha:.3g}, not the model's {alpha / share:.3g}"
-        noun, verb, old = ("pairs", "are", "users") if self._of_newer_alone else ("text", "is", "words")
+        noun, verb = ("text", "is") if self.config.traversal.of_words else ("data", "are")
+        old = "user" if self.config.rectangular else self.config.traversal.noun
         part = f"{share:.0%}" if share >= 0.01 else "under 1%"
-        return (
-            f"The newer {noun} {verb} {part} of all training {noun}: {alphas}, so that old {old} keep what they learnt."
-        )
+        why = f"so that old {old}s keep what they learnt"
+        return f"The newer {noun} {verb} {part} of all training {noun}: {alphas}, {why}."
 
 
 def reading(config, data):

@@ -233,33 +233,30 @@ class Prior:
         return (self.model.phrases or None) if self.model is not None and given in ((), (AUTO,)) else None
 
     def of_newer_alone(self, newer: Any) -> bool:
-        """Return whether an update of users and items trains on the newer pairs alone, as the model keeps none.
+        """Return whether an update trains on the newer data alone, as the model keeps none of its own.
 
-        newer : Encoded, all newer data; no fewer pairs than the model was trained on count as its own and new ones
+        newer : Encoded, all newer data; for items, no less than the model was trained on counts as its own and new data
         """
-        model = self.model
-        two_kinds = model is not None and model.vocab_out is not model.vocab
-        return two_kinds and model.known is None and len(newer) < self.n_before  # type: ignore[union-attr]
+        if self.model is None or self.model.known is not None:
+            return False
+        return self.model.config.traversal.of_words or len(newer) < self.n_before
 
     def alpha_share(self, newer: Any, config: TrainConfig) -> float:
         """Return the factor for alpha when an update trains on newer data alone: new / (old + new); else 1.
 
         newer : Encoded, all newer data; config : TrainConfig, which decides the words to keep
-        The numbers are of words, or of pairs of users and items. So newer data change earlier results in proportion to
-        their size, and new names still learn. Chosen on development data (docs/journal/2026-11-26-text.md). On half of
-        MovieLens 1M, 2 % newer pairs lowered NDCG@10 of the other users from .245 to .145 at full alpha, and with this
-        factor not at all; 10 % from .239 to .157, and with it to .227.
+        The numbers are of words, of items in baskets, or of pairs. So newer data change earlier results in proportion
+        to their size, and new names still learn. Chosen on development data (docs/journal/2026-11-26-text.md). On half
+        of MovieLens 1M, 2 % newer pairs lowered NDCG@10 of the other users from .245 to .145 at full alpha, and with
+        this factor not at all; 10 % from .239 to .157, and with it to .227.
         """
-        if self.own_alpha or self.freeze or self.model is None:
+        if self.own_alpha or self.freeze or self.model is None or not self.of_newer_alone(newer):
             return 1.0
-        if self.of_newer_alone(newer):
-            n_new = len(newer)
-        elif self.model.config.traversal.of_words:
+        n_new = len(newer)
+        if self.model.config.traversal.of_words:
             vocab = newer.vocab
             known = self.model.vocab.words.find_all(vocab.words) >= 0
             n_new = int(vocab.counts[known | (vocab.counts >= (config.min_count or 1))].sum())
-        else:
-            return 1.0
         return n_new / max(1, n_new + self.n_before)
 
     @property
@@ -276,8 +273,7 @@ class Prior:
         found: dict[str, Any] = {self.way: os.path.abspath(self.place)} if self.place else {}
         if self.way == "update" and self.model is not None:
             found |= {} if self.place else {"update": ""}  # in memory
-            alone = of_newer_alone or self.model.config.traversal.of_words
-            found |= {"words_before": self.n_before} if alone else {}
+            found |= {"words_before": self.n_before} if of_newer_alone else {}
         return found | ({"freeze": True} if self.freeze else {})
 
 

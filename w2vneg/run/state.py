@@ -131,6 +131,18 @@ def with_known(data, earlier):
     return replace(data, matrix=(data.matrix + moved).tocsr(), order=None, times=None)
 
 
+def merged_before(data, model):
+    """Return the pairs of an update that is resumed: those its model keeps, if the encoded newer pairs are among them.
+
+    Other data are returned unchanged, and so are newer pairs if the model keeps none.
+    """
+    if model.known is None or data.vocab_out is data.vocab or model.known.shape != data.matrix.shape:
+        return data
+    if not model.known[data.matrix.nonzero()].all():
+        return data
+    return replace(data, matrix=model.known, order=None, times=None)
+
+
 def files_of_known(known):
     """Return the files that hold known pairs, a sparse matrix of weights or None: dict of file -> array.
 

@@ -206,9 +206,9 @@ class Word2Vec(Recommender):
             or vectors for the input matrix.
         update : bool
             Continue from the model loaded or trained before: it keeps its words, gains those of the corpus, and counts
-            add up. The corpus is read twice. For text, alpha is multiplied by new / (old + new) words. Only models of
-            users and items also train on the earlier pairs, which they keep, with a fifth of alpha and a twentieth of
-            the epochs. Setting alpha or epochs overrides this.
+            add up. The corpus is read twice. Models of users and items also train on the earlier pairs, which they
+            keep, with a fifth of alpha and a twentieth of the epochs. For others alpha is multiplied by new / (old +
+            new), numbers of words, items or pairs. Setting alpha or epochs overrides this.
         freeze : bool
             Keep the rows from `init`, or from the former model, fixed. The other rows are trained, also against the
             fixed ones. With vectors as `init`, the default read-out becomes ``in``.
