@@ -2,6 +2,7 @@
 
 import click
 
+from .bounds import bounds
 from .dense import dense
 from .exchange import exchange
 from .explore import explore
@@ -31,6 +32,7 @@ _COMMANDS = (
     quality,
     time_to_quality,
     scaling,
+    bounds,
     workers,
     ranks,
     exchange,
