@@ -191,9 +191,8 @@ class KeyedVectors(Vectors):
     ):
         """Compare cosines with human scores, as `Vectors`; the delimiter is detected from the first line."""
         refused.unless("utf8", "files are UTF-8; convert it", encoding=_plain(encoding))
-        return super().evaluate_word_pairs(
-            pairs, restrict_vocab=restrict_vocab, case_insensitive=case_insensitive, dummy4unknown=dummy4unknown
-        )
+        options = {"case_insensitive": case_insensitive, "dummy4unknown": dummy4unknown}
+        return super().evaluate_word_pairs(pairs, restrict_vocab=restrict_vocab, **options)
 
     def evaluate_word_analogies(  # type: ignore[override]
         self, analogies, restrict_vocab=300000, case_insensitive=True, dummy4unknown=False,

@@ -52,18 +52,9 @@ class SampledLoss(nn.Module):
     """
 
     def __init__(
-        self,
-        counts,
-        output,
-        loss=None,
-        *,
-        bias=False,
-        neighbours=None,
-        shared=False,
-        spare=0,
-        reduction="mean",
+        self, counts, output, loss=None, *, bias=False, neighbours=None, shared=False, spare=0, reduction="mean",
         **options,
-    ):
+    ):  # fmt: skip
         super().__init__()
         counts = np.asarray(counts.cpu() if isinstance(counts, torch.Tensor) else counts)
         if counts.ndim != 1 or len(counts) < 2 or not np.all(counts >= 0) or counts.sum() <= 0:

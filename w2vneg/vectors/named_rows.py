@@ -107,8 +107,7 @@ class NamedRows:
         new = (word for word in words if isinstance(word, str) and self._row(word) < 0)
         names = dict.fromkeys(word.lower() if self.lowercase else word for word in new)
         spelt = partial(NamedRows._by_spelling, self)  # the gensim API gives zeros for unknown words
-        found = {name: spelt(name) for name in names if name not in self.words}
-        found = {name: vector for name, vector in found.items() if vector is not None}
+        found = {name: vector for name in names if name not in self.words and (vector := spelt(name)) is not None}
         if not found:
             return self
         matrix = np.concatenate([self.matrix, np.array(list(found.values()), np.float32)])

@@ -57,9 +57,7 @@ def cosines_with(matrix, query, rows=None):
 
 
 def nearest(matrix, lengths, query, left_out, k):
-    """Return the rows with the highest cosines, intp (at most k,), and these cosines, float64, highest first.
-
-    Ties are in row order.
+    """Return the rows with the highest cosines, intp (at most k,), and these, float64, best first, ties in row order.
 
     matrix, lengths : float32, (n, dim) and (n,), from `lengths_of`; query : float64, (dim,), of unit length
     left_out : list of int, rows to exclude

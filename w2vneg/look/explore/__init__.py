@@ -5,8 +5,9 @@ spaces around them, as words may contain them. For items, a title stands for its
 """
 
 from bisect import bisect_left
+from collections import Counter
 from inspect import signature
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -19,7 +20,7 @@ LONGEST = 500  # characters of a question
 ANSWERS = 12  # to a question
 _COMPLETIONS = 12
 _HAD = 100  # items of a user that are shown
-_SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
+_SIGNS = "+", "-", "−"
 _KINDS = ("about", "complete", "near", "compare", "next", "user", "word", "map")
 
 
@@ -45,9 +46,8 @@ class Answers:
         described = []
         for one in self.subjects:
             vectors = one.vectors
-            known = {"words": len(vectors), "noun": vectors.noun, "dim": vectors.dim}
-            known["any_spelling"] = vectors.spellings is not None
-            described.append({"name": one.name, **known, "next": one.recommends})
+            known = {"words": len(vectors), "noun": vectors.noun, "dim": vectors.dim, "next": one.recommends}
+            described.append({"name": one.name, **known, "any_spelling": vectors.spellings is not None})
         kinds = {"next": any(one["next"] for one in described), "users": bool(self._with_users)}
         return {"subjects": described, **kinds, "map": self.way != "none"}
 
@@ -132,7 +132,10 @@ class Answers:
             return {"near": self._scored(found), "kin": related, "asked": asked, "rows": rows}
 
         columns = _columns(self.subjects, near_of)
-        _mark_differences(columns)
+        answers = [column["near"] for column in columns if column.get("near")]
+        times = Counter(entry["word"] for entries in answers for entry in entries)
+        for entry in chain(*answers):
+            entry["only"] = len(answers) > 1 and times[entry["word"]] == 1
         return {"asked": named, "columns": columns}
 
     def compare(self, a="", b=""):
@@ -198,25 +201,20 @@ def parsed(text, vectors):
     words = text.split()
     if text.strip() in vectors:  # items may contain spaces
         return [text.strip()], []
+    if len(words) == 1:
+        return words, []
     if len(words) == 5 and words[1] == ":" and words[3] == "::":
         a, _, b, _, c = words
         return [b, c], [a]
-    if len(words) == 1:
-        return words, []
-    positive, negative, sign = [], [], 1.0
-    for word in words:
-        if sign is not None:
-            if word in _SIGNS and word not in vectors:
-                raise ConfigError(f"expected a word before {word!r}")
-            (positive if sign > 0 else negative).append(word)
-            sign = None
-        elif word in _SIGNS:
-            sign = _SIGNS[word]
-        else:
+    for place, word in enumerate(words):
+        if place % 2 == 0 and word in _SIGNS and word not in vectors:
+            raise ConfigError(f"expected a word before {word!r}")
+        if place % 2 == 1 and word not in _SIGNS:
             raise ConfigError(f"expected + or - before {word!r}; an analogy is written man : king :: woman")
-    if not words or sign is not None:
+    if len(words) % 2 == 0:
         raise ConfigError("type a word, a sum such as king - man + woman, or man : king :: woman")
-    return positive, negative
+    terms = list(zip(["+", *words[1::2]], words[::2], strict=True))
+    return [word for sign, word in terms if sign == "+"], [word for sign, word in terms if sign != "+"]
 
 
 def _whole(text):
@@ -238,12 +236,3 @@ def _columns(subjects, answer):
     if all("error" in column for column in columns):
         raise ConfigError(columns[0]["error"])
     return columns
-
-
-def _mark_differences(columns):
-    """Mark each answer that no other column has."""
-    words = [{entry["word"] for entry in column.get("near", ())} for column in columns]
-    for number, column in enumerate(columns):
-        others = [own for i, own in enumerate(words) if i != number and own]
-        for entry in column.get("near", ()):
-            entry["only"] = bool(others) and not any(entry["word"] in own for own in others)

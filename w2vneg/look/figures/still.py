@@ -92,7 +92,7 @@ def write_figures(charts, folder, suffixes=("png", "svg"), begun=""):
 
 def _lines(chart, axes):
     for number, series in enumerate(chart.series):
-        marker = "" if series.reference or len(series.x) > 40 else _MARKERS[(series.like or 0) % len(_MARKERS)]
+        marker = "" if series.reference or len(series.x) > 40 else series.one_of(_MARKERS, 0)
         look = {"color": series.colour(number), "marker": marker, "linewidth": 1 if series.reference else 1.8}
         axes.plot(series.x, series.y, _STYLES[series.dash(number)], label=plain(series.name), **look)
 
@@ -120,8 +120,7 @@ def _dots(chart, axes):
         if series.low is not None:
             axes.hlines(at, series.low, series.high, color=colour, linewidth=1.8)
         look = {"color": "0.5", "s": 9, "zorder": 1} if series.reference else {"color": colour, "s": 36, "zorder": 2}
-        marker = _MARKERS[(series.like or 0) % len(_MARKERS)]
-        axes.scatter(series.y, at, marker=marker, label=plain(series.name), **look)
+        axes.scatter(series.y, at, marker=series.one_of(_MARKERS, 0), label=plain(series.name), **look)
     axes.set_yticks(range(len(names)), [plain(name) for name in names])
     axes.margins(y=0.5 / max(len(names), 1))
     axes.invert_yaxis()

@@ -12,7 +12,7 @@ _SAMPLE = 20_000  # rows for fitting the centres of clusters
 _ROUNDS = 15
 _FREQUENT = 4, 20_000  # clusters are named by words of the first quarter, at most this many
 _SMALL, _LARGE = 3.0, 14.0  # pixels, for the rarest and the most frequent word
-_DOTS = 5000  # points of a chart that shows a trend
+_DOTS = 5000  # points of a chart that shows a trend, denser among the first rows
 _TEXTS = {
     "pca": "The first two principal axes of the unit vectors. Points that are close here may differ on other axes.",
     "umap": "UMAP of the cosines. Close points are similar; distances between groups mean little.",
@@ -139,7 +139,7 @@ def shape(subjects):
         vectors, words = one.vectors, one.vectors.words
         sizes = np.sqrt(np.einsum("ij,ij->i", vectors.matrix, vectors.matrix, dtype=np.float64))
         shares = spectrum(vectors)
-        some = _spread(len(sizes), _DOTS)
+        some = np.unique(np.geomspace(1, len(sizes), min(_DOTS, len(sizes))).astype(np.int64)) - 1
         at = np.maximum(vectors.counts[some], 1) if known else some + 1
         norms.append(Series(one.name, at, sizes[some], [one.title(words[i]) for i in some.tolist()], like=number))
         axes.append(Series(one.name, np.arange(1, len(shares) + 1), 100 * np.cumsum(shares), like=number))
@@ -151,8 +151,3 @@ def shape(subjects):
         Chart("spectrum", "Spectrum", "principal axes", "cumulative variance, %", axes),
     ]
     return section
-
-
-def _spread(n, most):
-    """Return at most `most` of the numbers below n, dense at the low end and sparse at the high end, int64."""
-    return np.unique(np.geomspace(1, n, min(most, n)).astype(np.int64)) - 1

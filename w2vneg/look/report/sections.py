@@ -1,5 +1,6 @@
 """Sections of a report on runs and vectors: each function makes one, empty if there is nothing to report."""
 
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 
@@ -363,19 +364,14 @@ def check_known(subjects, words):
 
 
 def _nearest(subject, word):
-    try:
+    with suppress(W2vnegError):
         found = subject.vectors.most_similar(word, k=_NEIGHBOURS)
-    except W2vnegError:
-        return []
-    return [f"{subject.title(other)}  {cosine:.3f}" for other, cosine in found]
+        return [f"{subject.title(other)}  {cosine:.3f}" for other, cosine in found]
 
 
 def _kin(subject, word):
-    try:
-        found = subject.vectors.kin(word)[:_NEIGHBOURS]
-    except W2vnegError:
-        return []
-    return [f"{subject.title(one.word)}  {rule_text(one)}" for one in found]
+    with suppress(W2vnegError):
+        return [f"{subject.title(one.word)}  {rule_text(one)}" for one in subject.vectors.kin(word)[:_NEIGHBOURS]]
 
 
 def _largest(subject):

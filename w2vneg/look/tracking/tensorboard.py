@@ -24,8 +24,7 @@ class TensorBoard(Tracker):
             self._writer.add_scalar(name, value, step_of(epoch))
 
     def keep_vectors(self, vectors, counts):
-        shown = slice(0, _SHOWN)
-        Vectors(list(vectors.words[shown]), vectors.matrix[shown], counts[shown]).save(self.place, format="projector")
+        Vectors(vectors.words[:_SHOWN], vectors.matrix[:_SHOWN], counts[:_SHOWN]).save(self.place, format="projector")
 
     def end(self):
         self._writer.close()

@@ -212,7 +212,7 @@ class Block:
 def _sums(block, ks):
     """Return the sums behind every figure: dict of name -> float64 (b,), over each centre's pairs."""
     sums = {"pairs": block.total(block.weight), "centres": np.ones(block.n_centres)}
-    for name, one in ((name, METRICS[name]) for name in METRICS):
+    for name, one in METRICS.items():
         sums |= {f"{name}@{k}": one.sums(block, k) for k in ks} if one.at_k else {name: one.sums(block)}
     return {name: values for name, values in sums.items() if values is not None}
 
@@ -305,8 +305,5 @@ def _intervals(table, bootstrap, rng):
         r = min(batch, bootstrap - start)
         drawn = rng.integers(0, n, (r, n)) + n * np.arange(r)[:, None]
         parts.append(_means(table, np.bincount(drawn.ravel(), minlength=r * n).reshape(r, n).astype(np.float64)))
-    intervals = {}
-    for name in parts[0]:
-        low, high = np.quantile(np.concatenate([part[name] for part in parts]), (0.025, 0.975))
-        intervals[name] = (float(low), float(high))
-    return intervals
+    means = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return {name: tuple(np.quantile(values, (0.025, 0.975)).tolist()) for name, values in means.items()}

@@ -185,11 +185,10 @@ def recommend(model, seeds, k=10, known=None, score="raw", only=None):
     known : scipy.sparse matrix, (n_in, n_out), optional, targets to leave out if known for any of the seeds
     score : see `scores.scores_of`; only : sequence of str, optional, the targets that may be listed
     """
-    seeds = named(seeds, model.vocab.words, model.config.lowercase)
     check_whole("k", k)
-    if not seeds:
-        raise ConfigError("recommending needs at least one item or user; got none")
     ids = ids_of(model, seeds)
+    if not len(ids):
+        raise ConfigError("recommending needs at least one item or user; got none")
     scoring = scores_of(model, score)
     scores = scoring.together(ids) if hasattr(scoring, "together") else scoring(ids).mean(axis=0, dtype=np.float64)
     if model.vocab_out is model.vocab:

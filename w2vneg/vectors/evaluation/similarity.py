@@ -117,10 +117,9 @@ def scored_pairs(vectors, path, tags=None, case="lower"):
     if tags is None:
         tags = all(map(_TAG.search, words))
     words = [_TAG.sub("", word) for word in words] if tags else words
+    known = Lookup(vectors, case)
+    vectors = vectors.with_words(word for word in words if known(word) < 0)
     lookup = Lookup(vectors, case)
-    if vectors.spellings is not None:
-        vectors = vectors.with_words(word for word in words if lookup(word) < 0)
-        lookup = Lookup(vectors, case)
     rows = np.array([lookup(word) for word in words]).reshape(-1, 2)
     known = (rows >= 0).all(axis=1)
     found = [pair for pair, is_known in zip(pairs, known.tolist(), strict=True) if is_known]

@@ -77,25 +77,20 @@ def read(path, spell=False):
     with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         header = _HEADER.match(data[:_LONGEST_WORD])
         n, dim = promised(path, header, len(data), 4, _REMEDY)
-        return _read_rows(path, data, header.end(), n, dim)
-
-
-def _read_rows(path, data, at, n, dim):
-    """Return the `Vectors` of n rows. data : mmap; at : int, offset of the first row"""
-    words = TakenWords(n, f"{path}: row ", _REMEDY, "occurs twice" + _REMEDY)
-    matrix = np.empty((n, dim), dtype=np.float32)
-    for row in range(n):
-        blank = data.find(b" ", at, at + _LONGEST_WORD)
-        values = data[blank + 1 : blank + 1 + 4 * dim]
-        if blank < 0 or len(values) < 4 * dim:
-            raise InputError(f"{path}: expected {n} words, found {row} complete ones{_REMEDY}")
-        word, at = data[at:blank].lstrip(b"\n"), blank + 1 + 4 * dim
-        if not word:
-            raise InputError(f"{path}: word {row} is empty{_REMEDY}")
-        if words.take(word, row):
-            matrix[len(words.places) - 1] = np.frombuffer(values, dtype="<f4")
-    if data[at : at + _LONGEST_WORD].strip():
-        raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
+        words = TakenWords(n, f"{path}: row ", _REMEDY, "occurs twice" + _REMEDY)
+        matrix, at = np.empty((n, dim), dtype=np.float32), header.end()
+        for row in range(n):
+            blank = data.find(b" ", at, at + _LONGEST_WORD)
+            values = data[blank + 1 : blank + 1 + 4 * dim]
+            if blank < 0 or len(values) < 4 * dim:
+                raise InputError(f"{path}: expected {n} words, found {row} complete ones{_REMEDY}")
+            word, at = data[at:blank].lstrip(b"\n"), blank + 1 + 4 * dim
+            if not word:
+                raise InputError(f"{path}: word {row} is empty{_REMEDY}")
+            if words.take(word, row):
+                matrix[len(words.places) - 1] = np.frombuffer(values, dtype="<f4")
+        if data[at : at + _LONGEST_WORD].strip():
+            raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
     return vectors_of(path, _REMEDY, words.places, matrix[: len(words.places)], notes=words.notes())
 
 

@@ -14,8 +14,6 @@ import numpy as np
 from ...ground.errors import ConfigError, require
 from ...ground.files.atomic import atomic_file
 
-COLUMNS = "query", "rank", "item", "score"
-
 
 def form_of(path):
     """Return the form for a file's suffix; ConfigError if there is none, MissingExtraError without pyarrow."""
@@ -49,7 +47,7 @@ def _write_csv(path, blocks, words, words_out, titles):
 
 
 def _columns(titles):
-    return [*COLUMNS[:3], *(() if titles is None else ("title",)), COLUMNS[3]]
+    return ["query", "rank", "item", *([] if titles is None else ["title"]), "score"]
 
 
 def _lists(blocks):

@@ -137,7 +137,7 @@ def read_folder(folder, spell=False, matrix=_MATRIX):
         raise InputError(f"{path}: expected a matrix {' or '.join(_TENSORS)}{_DAMAGED}")
     words = sorted(vocab, key=vocab.get)
     n = len(words)
-    if not words or [vocab[words[0]], vocab[words[-1]]] != [0, n - 1] or len(set(vocab.values())) < n:
+    if not words or sorted(vocab.values()) != list(range(n)):
         raise InputError(f"{folder / _TOKENIZER}: it has no tokens, or their ids do not count from 0{_DAMAGED}")
     of_tokens = [found[name].shape for name in ("mapping", "weights") if name in found]
     if any(shape != (n,) for shape in of_tokens) or 8 * n * matrix.shape[1] > memory_size():

@@ -131,12 +131,9 @@ def _count(lines):
 
 def _dim_of(rows):
     """Return how many numbers most rows (lists of bytes) end with; the first's if under half begin with one word."""
-    found, plain = Counter(), 0
-    for parts in rows:
-        n = _n_numbers(parts)
-        found[n] += 1
-        plain += n == len(parts) - 1
-    dim = found.most_common(1)[0][0]
+    found = [_n_numbers(parts) for parts in rows]
+    plain = sum(n == len(parts) - 1 for n, parts in zip(found, rows, strict=True))
+    dim = Counter(found).most_common(1)[0][0]
     return dim if dim > 0 and 2 * plain >= len(rows) else len(rows[0]) - 1
 
 
