@@ -733,6 +733,15 @@ def test_rows_set_in_a_copy_are_its_own(tmp_path, copied):
     assert (face.Word2Vec.load(str(tmp_path / "model")).wv.vectors == 7).all()
 
 
+def test_vectors_that_do_not_fit_their_words_are_refused():
+    some = face.KeyedVectors(vector_size=3)
+    some.add_vectors([], [])
+    for shape in ((3, 3), (2, 2)):
+        with pytest.raises(ConfigError, match="2 words need as many vectors of 3 numbers"):
+            some.add_vectors(["one", "two"], np.ones(shape))
+    assert not len(some)
+
+
 def test_vectors_of_unknown_spellings_are_added_to_those_of_fasttext(tmp_path):
     wv = face.FastText(SENTENCES, bucket=1000, **SMALL).wv
     more = wv.with_words(["kinglike"])

@@ -96,9 +96,10 @@ class KeyedVectors(Vectors):
         extras : dict of str -> sequence, optional, an attribute with a value per word
         """
         keys, weights = ([keys], [weights]) if isinstance(keys, str) else (list(keys), weights)
-        weights = np.asarray(weights, np.float32).reshape(len(keys), -1)
-        if weights.shape[1] != self.dim:
-            raise ConfigError(f"vectors must have {self.dim} numbers, not {weights.shape[1]}")
+        weights = np.asarray(weights, np.float32)
+        if weights.size != len(keys) * self.dim:
+            raise ConfigError(f"{len(keys)} words need as many vectors of {self.dim} numbers, not {weights.shape}")
+        weights = weights.reshape(len(keys), self.dim)
         last = {key: place for place, key in enumerate(keys)}
         new = [key for key in last if key not in self.words]
         matrix = self.matrix
