@@ -254,6 +254,12 @@ def test_words_with_the_vector_of_their_spelling_count_as_known(vectors):
         any_word.get_index("x1")
 
 
+def test_a_word_and_its_row_are_equally_central():
+    some = Vectors(["one", "two"], np.eye(2, dtype=np.float32))
+    assert [key for _, key in some.rank_by_centrality(["one", 0, "two"])] == ["one", 0, "two"]
+    assert some.doesnt_match(["one", 0]) == 0
+
+
 def test_words_of_lower_cased_text_are_looked_up_before_they_are_spelt():
     words, matrix = ["king", "new_york", "oslo"], np.arange(3 * DIM, dtype=np.float32).reshape(3, DIM)
     some = Vectors(words, matrix, [3, 2, 1], Spelt(), "node", lowercase=True, rules="those")

@@ -224,7 +224,7 @@ class Keyed(NamedRows):
         rows = self[known].astype(np.float64)
         rows = normalised(rows) if use_norm else rows
         scores = rows @ normalised(rows.mean(axis=0)[None])[0]
-        return sorted(zip(scores.tolist(), known, strict=True), reverse=True)
+        return sorted(zip(scores.tolist(), known, strict=True), key=lambda one: (one[0], str(one[1])), reverse=True)
 
     def doesnt_match(self, words: Sequence[Name]) -> Name:
         """Return the word that is farthest from the mean of the list."""
