@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from w2vneg import Input, Vectors, Word2Vec
-from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.errors import ConfigError, OutputError
 from w2vneg.vectors.evaluation import scores_of
 from w2vneg.vectors.formats import save
 
@@ -43,6 +43,13 @@ def test_targets_by_dot_product(tmp_path, vectors):
     save(tmp_path / "index", vectors, format="faiss-dot")
     queries = np.random.default_rng(1).normal(size=(300, 16)).astype(np.float32)
     assert recall(neighbours(tmp_path / "index", queries), vectors.matrix, queries, vectors.words) >= 0.95
+
+
+@pytest.mark.parametrize("word", ["a\nb", "a\r", "\u2028"])
+def test_a_word_that_would_shift_the_others_to_wrong_rows_is_refused(tmp_path, word):
+    with pytest.raises(OutputError, match=r"has a line end, which words\.txt cannot hold"):
+        save(tmp_path / "index", Vectors([word, "b", ""], np.eye(3, dtype=np.float32)), format="faiss")
+    assert not (tmp_path / "index").exists()
 
 
 def test_the_command(tmp_path, monkeypatch, run_cli, vectors):

@@ -27,6 +27,9 @@ def write_index(path, vectors, cosine):
     faiss = require("faiss", "faiss", "an index for serving")
     words, matrix = vectors.words, vectors.unit if cosine else vectors.matrix
     check_text(path, words)
+    wrong = next((word for word in words if word and word.splitlines() != [word]), None)
+    if wrong is not None:
+        raise OutputError(f"cannot write {path}: the word {wrong!r} has a line end, which words.txt cannot hold")
     index = faiss.IndexHNSWFlat(matrix.shape[1], _NEIGHBOURS, faiss.METRIC_INNER_PRODUCT)
     index.hnsw.efConstruction, index.hnsw.efSearch = _BUILDING, _SEARCHING
     index.add(matrix)
