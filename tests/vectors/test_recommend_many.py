@@ -1,5 +1,6 @@
 """Lists for many at once agree with single queries; files of them; scores corrected for popularity."""
 
+import csv
 import json
 
 import numpy as np
@@ -21,6 +22,7 @@ from w2vneg.vectors.evaluation import recommend as module
 from w2vneg.vectors.evaluation import scores as scores_module
 from w2vneg.vectors.evaluation import scores_of
 from w2vneg.vectors.evaluation.recommend import recommend, recommend_many
+from w2vneg.vectors.formats.recommendations import write_recommendations
 
 RNG = np.random.default_rng(6)
 
@@ -184,6 +186,14 @@ def test_titles_stand_beside_items(folder, run_cli, form):
         assert list(table.columns) == ["query", "rank", "item", "title", "score"]
     titles = {"i03": "Tea, green", "i04": "Jam"}
     assert table["title"].fillna("").tolist() == [titles.get(item, "") for item in table["item"]]
+
+
+def test_a_title_of_several_lines_stays_in_its_cell(tmp_path):
+    blocks = [(np.array([0]), np.array([[1, 0]], np.int32), np.array([[2.0, 1.0]], np.float32))]
+    write_recommendations(tmp_path / "recs.csv", blocks, ["u"], ["i", "j"], {"i": "One\nother", "j": "Two\rmore"})
+    with open(tmp_path / "recs.csv", encoding="utf-8", newline="") as stream:
+        rows = list(csv.reader(stream))
+    assert rows[1:] == [["u", "1", "j", "Two\rmore", "2.0"], ["u", "2", "i", "One\nother", "1.0"]]
 
 
 def test_names_that_need_quotes(tmp_path, monkeypatch, run_cli):

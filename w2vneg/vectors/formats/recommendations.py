@@ -59,8 +59,8 @@ def _lists(blocks):
 
 def _quoted(words):
     fields = []
-    csv.writer(SimpleNamespace(write=fields.append), lineterminator="").writerows((word,) for word in words)
-    return fields
+    csv.writer(SimpleNamespace(write=fields.append)).writerows((word,) for word in words)
+    return [field.removesuffix("\r\n") for field in fields]  # with another end, older Pythons do not quote these signs
 
 
 def _write_jsonl(path, blocks, words, words_out, titles):
