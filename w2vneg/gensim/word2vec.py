@@ -148,8 +148,7 @@ class Word2Vec:
         self.ours = Ours(**fixed | _ours(given) | options)
         self._settle()
         if sentences is not None or corpus_file is not None:
-            encoded = self._count(_corpus(sentences, corpus_file))
-            self._train(encoded, callbacks)
+            self._train(self._count(_corpus(sentences, corpus_file)), callbacks)
         elif callbacks:
             raise ConfigError("callbacks are called during training; pass them to train(…, callbacks=[…])")
 
@@ -320,8 +319,7 @@ class Word2Vec:
     @property
     def _as_trained(self):
         """Whether the vectors are trained rows themselves (bool)."""
-        config = self.ours.config
-        if KINDS["inputs"][config.inputs].derived:
+        if KINDS["inputs"][self.ours.config.inputs].derived:
             return False
         return self.ours._model is None or parse(self.ours._model.config.readout).rows_as_trained
 

@@ -65,12 +65,9 @@ class NamedRows:
             raise ConfigError(f"{len(self.words)} words do not match a matrix of shape {self.matrix.shape}; {remedy}")
         if self.counts is not None and self.counts.shape != (len(self.words),):
             raise ConfigError(f"{len(self.words)} words do not match counts of shape {self.counts.shape}")
-        repeated = self.words.repeated()
-        if repeated:
-            twice = self.words[repeated[0]]
-            raise ConfigError(f"the word {twice!r} occurs twice; every word needs a row of its own")
-        bad = row_not_finite(self.matrix)
-        if bad is not None:
+        if repeated := self.words.repeated():
+            raise ConfigError(f"the word {self.words[repeated[0]]!r} occurs twice; every word needs a row of its own")
+        if (bad := row_not_finite(self.matrix)) is not None:
             cause = "a number that is NaN or infinite; the training that made it diverged"
             raise ConfigError(f"the vector of {self.words[bad]!r} (row {bad}) has {cause}")
 

@@ -77,8 +77,7 @@ def verdict(subjects, found, ranked):
         for one_set, results in found.items():
             name, nothing = (f"{one_set.name} analogies", "0 %") if one_set.name in ANALOGY else (one_set.name, "0")
             rows.append([name, *(_in_short(results[n]) for n in of_words), nothing])
-        head = ["", *(subjects[n].name for n in of_words), "chance"]
-        section.tables.append(Table("", head, rows))
+        section.tables.append(Table("", ["", *(subjects[n].name for n in of_words), "chance"], rows))
     elif of_words:
         remedy = "see the neighbours below, or download sets with 'w2vneg data fetch'"
         section.text = f"No evaluation set on this machine has {FEWEST} pairs of known words; {remedy}."

@@ -16,8 +16,7 @@ class TensorBoard(Tracker):
 
     def begin(self, options):
         self._writer = self.module.SummaryWriter(self.place)
-        text = to_toml(options)
-        self._writer.add_text("options", "\n".join("    " + line for line in text.splitlines()), 0)
+        self._writer.add_text("options", "\n".join("    " + line for line in to_toml(options).splitlines()), 0)
 
     def log(self, epoch, figures):
         for name, value in figures.items():

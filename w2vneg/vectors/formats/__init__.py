@@ -73,8 +73,7 @@ def detect(path):
 
 
 def _recognised(seen, folder=False):
-    by_sign = lambda name: isinstance(FORMATS[name].recognises, bytes)  # noqa: E731 (safetensors begin with any bytes)
-    names = sorted(FORMATS, key=by_sign)
+    names = sorted(FORMATS, key=lambda name: isinstance(FORMATS[name].recognises, bytes))  # safetensors may begin alike
     return next((name for name in names if FORMATS[name].folder == folder and FORMATS[name].is_it(seen)), None)
 
 

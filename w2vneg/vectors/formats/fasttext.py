@@ -119,8 +119,7 @@ def contents(path):
                 targets = np.memmap(path, "<f4", "r", stream.tell(), (n, dim))
     except struct.error:
         raise InputError(f"{path}: ends too early{_REMEDY}") from None
-    repeated = words.repeated()
-    if repeated:
+    if repeated := words.repeated():
         raise InputError(f"{path}: the word {words[repeated[0]]!r} occurs twice{_REMEDY}")
     first = [label[:40].decode(errors="replace") for label in labels[:1]]
     notes = [f"fastText labels, which have no vector and are left out: {n_labels:,}, such as {one!r}" for one in first]

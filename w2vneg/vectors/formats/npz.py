@@ -64,8 +64,7 @@ def read(path, spell=False):
             if found and not any(name.endswith(".npy") for name in archive.namelist()):
                 held = f"{', '.join(found[:3])}{', …' * (len(found) > 3)}"
                 raise InputError(f"{path}: an archive of files ({held}); unpack it, and name the one with vectors")
-            missing = [name for name in ARRAYS if name not in found]
-            if missing:
+            if missing := [name for name in ARRAYS if name not in found]:
                 raise InputError(f"{path}: expected an array {missing[0]!r}, found {', '.join(found)}{_REMEDY}")
             read_all = lambda *names: [_array(stream, archive, f"{name}.npy") for name in names]  # noqa: E731
             arrays = read_all("word_bytes", "word_offsets")

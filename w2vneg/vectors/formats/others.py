@@ -53,8 +53,7 @@ def write_projector(path, vectors):
     """
     words, matrix, counts = vectors.words, vectors.matrix, vectors.counts
     check_text(path, words)
-    wrong = next((word for word in words if any(sign in word for sign in "\t\n\r")), None)
-    if wrong is not None:
+    if wrong := next((word for word in words if any(sign in word for sign in "\t\n\r")), None):
         raise OutputError(f"cannot write {path}: the word {wrong!r} has a tab or line end, which a table cannot hold")
     with atomic_folder(path, keep=lambda name: True) as folder:
         with open(folder / "vectors.tsv", "wb") as stream:

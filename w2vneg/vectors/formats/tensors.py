@@ -46,8 +46,7 @@ def read(path, spell=False):
             return read_folder(Path(path).parent, matrix=Path(path).name)
         remedy = "put tokenizer.json into the same folder, or write the vectors as word2vec text"
         raise InputError(f"{path}: the tensors {', '.join(sorted(found))[:200]} come without words; {remedy}")
-    missing = [name for name in ARRAYS if name not in found]
-    if missing:
+    if missing := [name for name in ARRAYS if name not in found]:
         raise InputError(f"{path}: expected a tensor {missing[0]!r}, found {', '.join(sorted(found))}{_REMEDY}")
     words = words_of(path, found["word_bytes"], found["word_offsets"], _REMEDY)
     return vectors_of(path, _REMEDY, words, found["matrix"], found.get("counts"))
