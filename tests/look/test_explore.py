@@ -14,7 +14,7 @@ import scipy.sparse
 from item_models import LOGITS, model_of
 from planted import with_kin
 
-from w2vneg import Vectors
+from w2vneg import Vectors, Vocabulary
 from w2vneg.ground.errors import ConfigError, UnknownNameError, W2vnegError
 from w2vneg.look import explore
 from w2vneg.look.explore import Answers, parsed
@@ -74,11 +74,11 @@ def test_a_word_that_one_of_two_knows_is_answered_by_that_one():
     other = Subject("two", "two", Vectors("xy", np.eye(2)))
     first, second = Answers([subject(), other]).near("king")["columns"]
     assert first["near"] and "no vector for the word 'king'" in second["error"]
-    with pytest.raises(ConfigError, match="no vector for the word 'nobody'"):
+    with pytest.raises(UnknownNameError, match="no vector for the word 'nobody'"):
         Answers([subject(), other]).near("nobody")
     first, second = Answers([other, subject()]).compare("king", "queen")["columns"]
     assert "no vector for the word 'king'" in first["error"] and len(second["places"]) == 2
-    with pytest.raises(ConfigError, match="no vector for the word 'x'"):
+    with pytest.raises(UnknownNameError, match="no vector for the word 'x'"):
         Answers([subject(), other]).compare("x", "queen")
 
 
@@ -206,6 +206,20 @@ def test_the_list_of_a_user_leaves_out_what_is_had_and_gives_it_as_the_reason():
         answers.user("nobody")
     with pytest.raises(ConfigError, match="none of these has users"):
         Answers([items()]).user("a")
+
+
+def test_an_item_or_a_user_that_one_of_two_knows_is_answered_by_that_one():
+    other = model_of(LOGITS, words="vwxyz")
+    other = Subject("other", "other", Vectors(other.vocab.words, other.vectors_in), other)
+    first, second = Answers([other, items()]).next("a")["columns"]
+    assert "the model does not know the item 'a'" in first["error"] and second["near"]
+    one, two = with_users(), with_users()
+    two.model.vocab = Vocabulary(["v", "w"], [2, 1])
+    found = Answers([two, one]).user("u")
+    assert "the model does not know the user 'u'" in found["columns"][0]["error"] and found["columns"][1]["near"]
+    assert found["items"] == [{"word": "z", "title": "Item z"}]
+    with pytest.raises(UnknownNameError, match="the user 'nobody'"):
+        Answers([two, one]).user("nobody")
 
 
 def test_questions_that_are_none_are_told():

@@ -154,21 +154,23 @@ class Answers:
         if not names:
             raise ConfigError("recommending needs at least one item")
         asked = [one for one in self.subjects if one.recommends]
-        columns = [{"name": one.name, "near": self._reasoned(one.list_for(names, ANSWERS))} for one in asked]
-        if not columns:
+        if not asked:
             raise ConfigError("none of these was trained on items; train with --baskets, --ratings or --pairs")
+        columns = _columns(asked, lambda one: {"near": self._reasoned(one.list_for(names, ANSWERS))})
         return {"items": [self._entry(name) for name in names], "columns": columns}
 
     def user(self, q=""):
         """Return a user's items, and what each model of users and items recommends, with reasons."""
         if not self._with_users:
             raise ConfigError("none of these has users; train with --ratings or --pairs")
-        columns, had = [], []
-        for one in self._with_users:
+        had = []
+
+        def list_by(one):
             found, has = one.list_of(q.strip(), ANSWERS)
-            columns.append({"name": one.name, "near": self._reasoned(found)})
-            had = had or [self._entry(one.model.vocab_out.words[row]) for row in has[:_HAD].tolist()]
-        return {"items": had, "columns": columns}
+            had.extend([] if had else [self._entry(one.model.vocab_out.words[row]) for row in has[:_HAD].tolist()])
+            return {"near": self._reasoned(found)}
+
+        return {"columns": _columns(self._with_users, list_by), "items": had}
 
     def _scored(self, found):
         return [self._entry(word) | {"score": score} for word, score in found]
@@ -225,14 +227,15 @@ def _whole(text):
 def _columns(subjects, answer):
     """Return the name of each subject and its answer (list of dict), or its error.
 
-    answer : function of a subject that returns a dict; ConfigError if no subject has an answer
+    answer : function of a subject that returns a dict; if no subject has an answer, the first error is raised
     """
-    columns = []
+    columns, errors = [], []
     for one in subjects:
         try:
             columns.append({"name": one.name, **answer(one)})
         except W2vnegError as error:
+            errors.append(error)
             columns.append({"name": one.name, "error": str(error)})
-    if all("error" in column for column in columns):
-        raise ConfigError(columns[0]["error"])
+    if len(errors) == len(columns):
+        raise errors[0]
     return columns
