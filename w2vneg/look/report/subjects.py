@@ -86,9 +86,9 @@ class Subject:
         scores[has] = -np.inf
         rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
         found = []
-        for row, parts in zip(rows.tolist(), reasons(rows, has).tolist(), strict=True):
-            best = sorted(range(len(has)), key=lambda i, parts=parts: -parts[i])[:_REASONS]
-            found.append((words[row], float(scores[row]), [(words[has[i]], parts[i]) for i in best]))
+        for row, parts in zip(rows.tolist(), reasons(rows, has), strict=True):
+            best = np.argsort(-parts, kind="stable")[:_REASONS].tolist()
+            found.append((words[row], float(scores[row]), [(words[has[i]], float(parts[i])) for i in best]))
         return found
 
     @cached_property

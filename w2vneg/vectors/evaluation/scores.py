@@ -250,8 +250,7 @@ def fit_weights(has, neighbours, l2, workers=None):
 
 def check_penalty(neighbours, l2):
     """Raise ConfigError if one of these options of `fit_weights` is out of range."""
-    whole = isinstance(neighbours, Integral) and neighbours >= 1
-    if not (whole and isinstance(l2, Real) and 0 < l2 < np.inf):
+    if not (isinstance(neighbours, Integral) and neighbours >= 1 and isinstance(l2, Real) and 0 < l2 < np.inf):
         raise ConfigError(f"neighbours must be a whole number above 0, and l2 above 0; not {neighbours!r} and {l2!r}")
 
 

@@ -208,9 +208,7 @@ def format_rows(matrix):
     """Return the text of each row of a finite float32 (n, dim), which reads back exactly: list of n memoryviews."""
     matrix = np.ascontiguousarray(matrix, dtype=np.float32)
     size = np.abs(matrix)
-    odd = size < SMALLEST
-    odd |= size >= LIMIT
-    odd &= size != 0
+    odd = ((size < SMALLEST) | (size >= LIMIT)) & (size != 0)
     per_row = odd.sum(axis=1)
     others = np.array([_odd_decimal(value) for value in matrix[odd]], dtype="S16").view(np.uint8).reshape(-1, 16)
     width = WIDEST * matrix.shape[1]
