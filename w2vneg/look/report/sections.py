@@ -269,9 +269,7 @@ def similarity(subjects, found):
 
 def _difference(first, second):
     """Return by how much the second `ScoredPairs` correlates better than the first, with an interval (str)."""
-    if first is None or second is None:
-        return "–"
-    both = set(first.words) & set(second.words)
+    both = set(first.words) & set(second.words) if first and second else ()
     if len(both) < 3:
         return "–"
     keep = [np.array([words in both for words in found.words]) for found in (first, second)]
