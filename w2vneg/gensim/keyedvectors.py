@@ -40,14 +40,12 @@ class KeyedVectors(Vectors):
         return keyed
 
     def _become(self, words, matrix, counts=None, spellings=None):
-        attributes = self._attributes
-        self.__dict__.clear()  # with values cached for the former matrix
-        self._attributes = attributes
+        self.__dict__ = {"_attributes": self._attributes}  # without what is cached for the former matrix
         if len(words):
             super().__init__(words, matrix, None if counts is None else np.array(counts), spellings)
         else:  # Vectors have at least one word
             self.words, self.matrix, self.counts = PackedStrings.of([]), matrix, None
-            self.spellings, self.noun, self.rules = spellings, "word", None
+            self.spellings, self.noun, self.rules, self.lowercase = spellings, "word", None, False
 
     def __getattr__(self, name):
         if name in _OF_GRAMS and hasattr(self.spellings, _OF_GRAMS[name]):

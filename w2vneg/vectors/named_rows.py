@@ -45,8 +45,6 @@ _LOOKED_AT = 1000  # names checked to decide whether most are numbers
 class NamedRows:
     """Words with one matrix row each, and their neighbours. Parameters are those of `Vectors`."""
 
-    lowercase = False
-
     def __init__(
         self, words: Iterable[str], matrix: ArrayLike, counts: ArrayLike | None = None, spellings: Any = None,
         noun: str = "word", lowercase: bool = False, rules: Any = None, notes: Sequence[str] = (),
