@@ -154,6 +154,7 @@ def test_a_flag_that_is_near_none_gets_no_suggestion(run_cli):
         assert run_cli(name, "--nosuch").err.endswith("No such option '--nosuch'.\n")
         if name != "eval":
             assert re.search("Did you mean '?--readout'?[?]", run_cli(name, "--readuot").err)
+    assert re.search("Did you mean '?--temp'?[?]", run_cli("train", "--temperatur", "1").err)  # near a name elsewhere
 
 
 def test_help_does_not_go_beyond_the_terminal(run_cli, monkeypatch):

@@ -10,6 +10,7 @@ import warnings
 from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from importlib import import_module
+from itertools import pairwise
 
 import click
 
@@ -84,7 +85,9 @@ def _status(command, argv, name):
         return _fail(error, error.exit_code)
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption):
-            _name_argument(error)
+            _explain_flag(error, _words(argv))
+        elif extra := re.search(r"unexpected extra arguments? \((.*)\)", error.message):
+            error.message += _why_extra(error.ctx, extra[1].split(), _words(argv))
         error.message = plain(error.message)
         error.show(BestEffort())
         return error.exit_code
@@ -148,26 +151,55 @@ def _is_interrupt(error):
     return error is not None
 
 
-def _name_argument(error):
-    """Explain an unknown flag that has the name of an argument: arguments are given without a flag.
+def _explain_flag(error, words):
+    """Let a click.NoSuchOption say what to give instead, or suggest similar flags; words : list of str, as typed."""
+    from ..config.synonyms import FLAGS, FLAGS_OF_TRAIN, SYNONYMS
+    from ..data.sources import SOURCES
 
-    Of click's suggestions, only those that are also similar without their dashes are kept.
-    """
-    error.message = re.sub(r"^No such option: (\S+)$", r"No such option '\1'.", error.message)  # as click 8.1 words it
-    bare = error.option_name.lstrip("-")
-    error.possibilities = [flag for flag in error.possibilities or () if get_close_matches(bare, [flag.lstrip("-")])]
-    command, name = error.ctx.command, error.option_name.lstrip("-").replace("-", "_")
+    context, command, flag = error.ctx, error.ctx.command, error.option_name
+    if len(flag) == 2:  # click takes a word with one dash for flags of one letter
+        whole = (found[0] for one in words if (found := re.match(r"-\w[\w-]+", one)))
+        flag = next((word for word in whole if flag[1] in word), flag)
+    bare = flag.lstrip("-")
+    name = re.sub("(?<=[a-z])(?=[A-Z])", "_", bare).lower().replace("-", "_")
+    known = {flag for param in command.get_params(context) for flag in param.opts}
     arguments = {param.name for param in command.params if isinstance(param, click.Argument)}
-    if name in arguments or (name in _MODELS and arguments & _MODELS):
-        usage = " ".join([error.ctx.command_path, *command.collect_usage_pieces(error.ctx)[1:]])
-        error.message, error.possibilities = f"{error.message} It is given without a flag: {usage}.", None
+    sources = [f"--{kind}" for kind in SOURCES if f"--{kind}" in known]
+    synonyms = {other: "--" + option.replace("_", "-") for other, option in SYNONYMS.items()}
+    ours = FLAGS.get(name) or synonyms.get(name) or f"--{name.replace('_', '-')}" * (len(name) > 1)
+    hint = ""
+    if ours.partition(" ")[0] in known:
+        hint = f" It is called {ours} here."
+    elif name in FLAGS_OF_TRAIN and context.info_name == "train":
+        hint = f" {FLAGS_OF_TRAIN[name]}"
+    elif name in SOURCES and sources:
+        hint = f" {context.info_name} reads one of {', '.join(sources)}."
+    elif name in arguments or (name in _MODELS and arguments & _MODELS):
+        usage = " ".join([context.command_path, *command.collect_usage_pieces(context)[1:]])
+        hint = f" It is given without a flag: {usage}."
     elif name == "plugin":
-        error.message, error.possibilities = f"{error.message} It comes first: w2vneg --plugin NAME|FILE ….", None
-    elif name == "model" and any("--vectors" in param.opts for param in command.params):
-        error.message, error.possibilities = f"{error.message} It is called --vectors here.", None
+        hint = " It comes first: w2vneg --plugin NAME|FILE …."
+    elif name == "model" and "--vectors" in known:
+        hint = " It is called --vectors here."
+    similar = [one for one in error.possibilities or () if get_close_matches(bare, [one.lstrip("-")])]
+    similar = similar or [synonyms[other] for other in get_close_matches(name, synonyms, 1, 0.8)]
+    error.message = f"No such option {flag!r}.{hint}"
+    error.possibilities = None if hint else [one for one in similar if one in known]
 
 
-_MODELS = {"model", "vectors", "source", "runs"}
+def _why_extra(context, extra, words):
+    """Return a sentence that explains extra arguments, perhaps empty. extra, words : list of str"""
+    params = context.command.get_params(context)
+    switches = {flag for param in params if getattr(param, "is_flag", False) for flag in param.opts}
+    flag = next((flag for flag, argument in pairwise(words) if flag in switches and argument in extra), None)
+    if flag and _OF_A_SWITCH.fullmatch(extra[0]) and not os.path.exists(extra[0]):
+        return f". {flag} is a switch: give it without a value, or not at all."
+    several = '. For several files repeat the flag, or quote the pattern: --corpus "*.txt".'
+    return several if getattr(context.command, "reads", ()) else ""
+
+
+_OF_A_SWITCH = re.compile(r"\d+|true|false|yes|no|on|off", re.I)  # a value that other tools give a switch
+_MODELS = {"model", "vectors", "source", "runs"}  # arguments that mean much the same
 _OF_OUTPUT = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # errors of files have a name
 
 
@@ -190,8 +222,12 @@ def _fail_by_system(error):
     return 0 if gone else _fail(f"cannot write to standard output: {error.strerror}")
 
 
+def _words(argv):
+    return sys.argv[1:] if argv is None else argv
+
+
 def _less_memory(argv):
-    command = next((one for one in (sys.argv[1:] if argv is None else argv) if one in _COMMANDS), None)
+    command = next((one for one in _words(argv) if one in _COMMANDS), None)
     if command in ("slim", "split", "phrases", "data", "cache"):
         return "read fewer files at once"
     if command in ("eval", "nearest", "analogy", "recommend", "report", "explore", "export"):

@@ -4,12 +4,10 @@
 """
 
 import os
-import re
 import shlex
 from argparse import ArgumentParser
 from contextlib import suppress
 from functools import reduce
-from itertools import pairwise
 from types import SimpleNamespace
 
 import click
@@ -40,7 +38,6 @@ _PLUGS = {"inputs": "model", "sampler": "objective", "weigher": "objective", "lo
 _PLURALS = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
 _METAVARS = {int: "N", click.IntRange: "N", float: "X"}  # by type
 COUNT = click.IntRange(min=1)
-_OF_A_SWITCH = re.compile(r"\d+|true|false|yes|no|on|off", re.I)  # a value that other tools give a switch
 _FLAGS_WIDTH = {False: 19, True: 34}  # of the column of flags, in the short and in the full help
 _OF_RUN = (  # what a --config file may set besides sources and the options of `TrainConfig`
     *("vocab", "vocab_out", "init", "freeze", "output", "save_model", "checkpoint_every", "diagnose", "mirror"),
@@ -144,43 +141,12 @@ class GroupedCommand(click.Command):
         return ctx.meta[self]
 
     def parse_args(self, ctx, args):
-        plugins, given = _load_plugins(ctx, args), list(args)  # click empties its list
-        try:
-            rest = super().parse_args(ctx, args)
-            if "plugin" in ctx.params:
-                ctx.params["plugin"] = plugins
-            _take_run_options(ctx)
-            return rest
-        except click.NoSuchOption as error:
-            from ..config.synonyms import FLAGS, FLAGS_OF_TRAIN, SYNONYMS
-
-            own = ", ".join(f"--{kind}" for kind in SOURCES if _data_of(kind) in self.reads)
-            flag = _as_given(error.option_name, given)
-            error.message = f"No such option {flag!r}."
-            name = re.sub("(?<=[a-z])(?=[A-Z])", "_", flag.lstrip("-")).lower().replace("-", "_")
-            flags = {flag for param in self.get_params(ctx) for flag in param.opts}
-            ours = FLAGS.get(name) or "--" + SYNONYMS.get(name, name * (len(name) > 1)).replace("_", "-")
-            if ours.partition(" ")[0] in flags:
-                error.message = f"{error.message} It is called {ours} here."
-                error.possibilities = None
-            elif name in FLAGS_OF_TRAIN and ctx.info_name == "train":
-                error.message, error.possibilities = f"{error.message} {FLAGS_OF_TRAIN[name]}", None
-            elif name in SOURCES and own:
-                error.message, error.possibilities = f"{error.message} {ctx.info_name} reads one of {own}.", None
-            raise
-        except click.UsageError as error:
-            if extra := re.search(r"unexpected extra arguments? \((.*)\)", error.message):
-                error.message += self._why_extra(ctx, extra[1].split(), given)
-            raise
-
-    def _why_extra(self, ctx, extra, given):
-        """Return a sentence that explains extra arguments, perhaps empty. extra, given : list of str"""
-        switches = {flag for param in self.get_params(ctx) if getattr(param, "is_flag", False) for flag in param.opts}
-        before = (flag for flag, argument in pairwise(given) if flag in switches and argument in extra)
-        flag = next(before, None)
-        if flag and _OF_A_SWITCH.fullmatch(extra[0]) and not os.path.exists(extra[0]):
-            return f". {flag} is a switch: give it without a value, or not at all."
-        return '. For several files repeat the flag, or quote the pattern: --corpus "*.txt".' if self.reads else ""
+        plugins = _load_plugins(ctx, args)
+        rest = super().parse_args(ctx, args)
+        if "plugin" in ctx.params:
+            ctx.params["plugin"] = plugins
+        _take_run_options(ctx)
+        return rest
 
     def format_options(self, ctx, formatter):
         requested = ctx.meta.get(HELP_ALL)  # None in the short help
@@ -211,14 +177,6 @@ class GroupedCommand(click.Command):
 def command(short_help, takes=lambda item: True, reads=DATA):
     """Make a function a `GroupedCommand`, by default with all options of sources and of `TrainConfig`."""
     return click.command(cls=GroupedCommand, short_help=short_help, takes=takes, reads=reads)
-
-
-def _as_given(flag, given):
-    """Return the whole flag, of one dash and several letters, which click splits into flags of one letter."""
-    if len(flag) != 2:
-        return flag
-    words = (found[0] for one in given if (found := re.match(r"-\w[\w-]+", one)))
-    return next((word for word in words if flag[1] in word), flag)
 
 
 def _check_flags(params, name):
