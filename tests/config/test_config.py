@@ -11,7 +11,7 @@ import pytest
 from w2vneg import Word2Vec
 from w2vneg.config import RunSpec, TrainConfig
 from w2vneg.config.compatibility import about_cosines, check_plugs
-from w2vneg.config.table import shown_default, table
+from w2vneg.config.table import options_read, shown_default, table
 from w2vneg.ground.errors import ConfigError
 from w2vneg.objectives.presets import epochs_over, preset_of
 from w2vneg.objectives.samplers import SAMPLERS
@@ -258,7 +258,7 @@ def test_what_the_help_shows_is_what_resolves():
         for kind, readers in item.metadata["readers"].items():
             for reader in readers:
                 config = TrainConfig(**{"loss": "relaxed", kind: reader}).resolved()
-                shown, value = shown_default(item, kind, reader), config.as_dict()[name]
+                shown, value = shown_default(options_read(kind, reader)[name]), config.as_dict()[name]
                 if value is None:
                     assert item.metadata["default_text"] or shown == "none", (name, reader)  # the plug decides
                     continue

@@ -8,7 +8,6 @@ from importlib.resources import files
 import click
 
 from .. import __version__
-from ..data.sources import options_of as options_of_source
 from ..ground.errors import ConfigError, UnknownNameError, did_you_mean
 from ..ground.option import flag_of, options_of, range_of
 from ..objectives.presets import PRESETS
@@ -135,22 +134,19 @@ def _entries():
 def _plug(kind, name, plug):
     from ..config.table import options_read, shown_default
 
-    first, *_ = (plug.__doc__ or "no description").strip().splitlines()
-    about = dict.fromkeys(("summary", "equation", "paper", "cost", "use"), "") | {"summary": first.rstrip(".")}
+    about = dict.fromkeys(("summary", "equation", "paper", "cost", "use"), "")
     if kind == "source":
-        about, needs = about | {"summary": plug.help.rstrip(".")}, []
-        options = [(declared_flags(item), item, shown(item)) for item in options_of_source(name).values()]
+        about["summary"], needs, flag, default = plug.help.rstrip("."), [], declared_flags, shown
     else:
-        about |= {} if plug.about is None else dataclasses.asdict(plug.about)
-        needs = _needs(kind, name, plug)
-        if kind == "readout":
-            options = [(f"{name}:{item.name}=", item, shown_default(item)) for item in options_of(plug).values()]
-        else:
-            read = options_read(kind, name).values()
-            options = [(flag_of(item), item, shown_default(item, kind, name)) for item in read]
+        first, *_ = (plug.__doc__ or "no description").strip().splitlines()
+        about |= {"summary": first.rstrip(".")} if plug.about is None else dataclasses.asdict(plug.about)
+        needs, flag, default = _needs(kind, name, plug), flag_of, shown_default
+    if kind == "readout":
+        flag = lambda item: f"{name}:{item.name}="  # noqa: E731
+    items = options_read(kind, name) if kind in _CHECKED else options_of(plug)
     options = [
-        {"flag": flag, "help": item.metadata["help"], "default": default, "range": range_of(item)}
-        for flag, item, default in options
+        {"flag": flag(item), "help": item.metadata["help"], "default": default(item), "range": range_of(item)}
+        for item in items.values()
     ]
     return {"kind": kind, "name": name, **about, "needs": needs, "options": options}
 

@@ -26,16 +26,14 @@ def table():
     The metadata has ``readers``, dict of kind -> dict of the plug's name -> its default; {} for options of the run
     itself. ConfigError if two plugs declare one name differently
     """
-    own = {item.name: item for group in (Choices, RunOptions) for item in dataclasses.fields(group)}
-    found = {name: _field(item, item.default, {}) for name, item in own.items()}
+    own = [item for group in (Choices, RunOptions) for item in dataclasses.fields(group)]
+    found = {item.name: _field(item, item.default) for item in own}
     for kind, registry in KINDS.items():
         for name in registry:
             for item in options_of(registry[name]).values():
-                known = found.get(item.name)
-                _check_agreement(item, known, f"{kind} {name!r}", own)
-                readers = {} if known is None else known.metadata["readers"]
-                readers = {**readers, kind: {**readers.get(kind, {}), name: item.default}}
-                found[item.name] = _field(item if known is None else known, None, readers)
+                _check_agreement(item, found.get(item.name), f"{kind} {name!r}")
+                known = found.setdefault(item.name, _field(item, None, group="plug"))
+                known.metadata["readers"].setdefault(kind, {})[name] = item.default
     return found
 
 
@@ -45,8 +43,9 @@ def options_of_users():
 
 
 def options_read(kind, name):
-    """Return the options that a registered plug reads: dict of name -> dataclasses.Field."""
-    return {item.name: item for item in table().values() if name in item.metadata["readers"].get(kind, ())}
+    """Return the options that a registered plug declares, in the order of `table`: dict of name -> Field."""
+    own = options_of(KINDS[kind][name])
+    return {name: own[name] for name in table() if name in own}
 
 
 def _renew():
@@ -59,11 +58,11 @@ for _registry in KINDS.values():
     _registry.listeners.append(_renew)
 
 
-def _check_agreement(item, known, who, own):
+def _check_agreement(item, known, who):
     kind_of(item)
     if not {*_FACTS} <= item.metadata.keys():
         raise ConfigError(f"option {item.name} of {who} must be made by w2vneg.ground.option.option")
-    if item.name in {*own, "name", "plug"}:
+    if item.name in ("name", "plug") or (known is not None and known.metadata["group"] != "plug"):
         raise ConfigError(f"option {item.name} of {who} is an option of every run; read it, or choose another name")
     if known is None:
         return
@@ -74,28 +73,24 @@ def _check_agreement(item, known, who, own):
         raise ConfigError(f"{what}; choose another name, or use the same declaration")
 
 
-def _field(item, default, readers):
-    about = {"kind": kind_of(item), "readers": readers} | ({"group": "plug"} if readers else {})
-    made = dataclasses.field(default=default, kw_only=True, metadata={**item.metadata, **about})
+def _field(item, default, **about):
+    about = {**item.metadata, "kind": kind_of(item), "readers": {}, **about}
+    made = dataclasses.field(default=default, kw_only=True, metadata=about)
     made.name, made.type = item.name, item.type
     return made
 
 
-def shown_default(item, kind=None, plug=None):
-    """Return an option's default as help prints it, for one plug or for all that read it."""
+def shown_default(item):
+    """Return the default of an option, of `table` or of a plug, as help prints it."""
     about = item.metadata
     if about["default_text"] is not None:
         return about["default_text"]
-    by_plug = {name: value for names in about.get("readers", {}).values() for name, value in names.items()}
-    if plug is not None:
-        by_plug = {plug: about["readers"][kind][plug]}
-    if not by_plug:
-        return _plain(item.default)
     values: dict[str, list[str]] = {}  # default -> the plugs that have it
-    for name, value in by_plug.items():
-        values.setdefault(_plain(value), []).append(name)
-    if len(values) == 1:
-        return next(iter(values))
+    for readers in about.get("readers", {}).values():
+        for name, value in readers.items():
+            values.setdefault(_plain(value), []).append(name)
+    if len(values) < 2:
+        return next(iter(values), _plain(item.default))
     return ", ".join(f"{' and '.join(names)}: {value}" for value, names in values.items())
 
 
