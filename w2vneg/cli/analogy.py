@@ -2,8 +2,7 @@
 
 import click
 
-from ..ground.errors import UnknownNameError
-from .flags import asks_vectors, load_vectors, other_side
+from .flags import asks_vectors, load_vectors, naming_sides
 from .options import json_option
 from .tables import echo, echo_json
 
@@ -17,10 +16,8 @@ from .tables import echo, echo_json
 def analogy(a, b, c, vectors, k, readout, oov, as_json):
     """Answer "A is to B as C is to …?" by 3CosAdd, best first."""
     loaded = load_vectors(vectors, readout=readout, oov=oov)
-    try:
+    with naming_sides(vectors, (a, b, c), loaded):
         answers = loaded.analogy(a, b, c, k=k)
-    except UnknownNameError as error:
-        raise UnknownNameError(f"{error}{other_side(vectors, (a, b, c), loaded)}") from None
     if as_json:
         found = [{"word": word, "cosine": cosine} for word, cosine in answers]
         return echo_json({"vectors": vectors, "question": [a, b, c], "answers": found})

@@ -15,25 +15,12 @@ from ..data.sources import SOURCES, options_of
 from ..ground.errors import ConfigError
 from ..ground.files.atomic import atomic_file, check_folder_writable
 from ..ground.option import flag_of
-from . import flags
-from .options import (
-    COUNT,
-    command,
-    file_of_run,
-    json_option,
-    mirror_option,
-    of_data,
-    on_the_command_line,
-    option,
-    options_in,
-    options_of_run,
-    quiet_option,
-    refuse_beginning,
-)
+from . import flags, options
+from .options import COUNT, command, option, quiet_or_json
 from .progress import noter, report_compiling, search_progress
 from .results import as_typed, write_images
 from .tables import echo, table
-from .validation_options import HELD_OUT, check_each, is_set, valid_options, validation_of, warn_of_raw
+from .validation_options import HELD_OUT, check_each, is_set, run_options, validation_of, warn_of_raw
 
 _AT_THE_END = 1e9  # epochs between evaluations: nothing is chosen within a run
 _COMMON = ("seed", "plugin")
@@ -51,9 +38,7 @@ def _suffixes(text):
 @click.argument("runs", nargs=-1, metavar="[RUN.toml|MODEL]…")
 @option("--grid NAME=V,V…", "Values to compare, instead of RUNs. May be repeated.", multiple=True)
 @option("--seeds", "Seeds of each run.", type=COUNT, default=5)
-@flags.vocabulary_options
-@mirror_option
-@valid_options
+@run_options
 @option(
     "--on DATA,DATA…",
     "Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv; "
@@ -64,8 +49,7 @@ def _suffixes(text):
     "--files SUFFIX,…", "Tables and plots to write: md, csv, tex, png, pdf, svg.", type=_suffixes, default="md,csv,png"
 )
 @option("--out DIR", "Folder of runs and tables. An existing comparison resumes.", required=True)
-@quiet_option
-@json_option
+@quiet_or_json
 def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **given):
     """Train several runs under the same seeds and print one table.
 
@@ -96,7 +80,8 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     if tasks[0].read is None:
         note(flags.NO_CORPUS)
     report_compiling(quiet)
-    found, whole = [], options_in(file_of_run(runs[0])).get("epochs", _AT_THE_END) if runs else _AT_THE_END
+    first = options.options_in(options.file_of_run(runs[0])) if runs else {}
+    found, whole = [], first.get("epochs", _AT_THE_END)
     for task in tasks:
         config, encoded = reading(base, task.run.data), flags.encode_run(task.run, fixed, given, quiet, note)
         validation = _validation_of(task, encoded, note, mirror, whole)
@@ -135,7 +120,7 @@ def _tasks(on, given):
     from ..data.splitfiles import held_out_in, input_beside, known_beside
     from ..look.report.subjects import short_names
 
-    data = {name: given.pop(name) for name in [*given] if of_data(name)}
+    data = {name: given.pop(name) for name in [*given] if options.of_data(name)}
     held_out = {name: given.pop(name) for name in HELD_OUT}
     if not on:
         tasks = [_Task("", flags.input_of(data, needed=False), check_each(held_out))]
@@ -144,8 +129,8 @@ def _tasks(on, given):
         splits = [input_beside(place) for place in places]
         idle = [f"--{name}" for name in SOURCES if data[name]] + ["--valid"] * bool(held_out["valid"])
         if any(splits):
-            options = [item for kind in SOURCES for item in options_of(kind).values()]
-            idle += [flag_of(item) for item in options if data[item.name] not in (None, ())]
+            items = [item for kind in SOURCES for item in options_of(kind).values()]
+            idle += [flag_of(item) for item in items if data[item.name] not in (None, ())]
         if idle:
             how = "; splits define how they are read and" if any(splits) else " and"
             raise click.UsageError(f"--on names the data{how} their held-out pairs; leave {idle[0]} out")
@@ -184,8 +169,8 @@ def _as_name(text):
     return re.sub(r"[^\w.=+-]+", "-", text)
 
 
-def _place(folder, combinations, names, options, seed):
-    return folder / _as_name(names[combinations.index(options)]) / f"seed-{seed}"
+def _place(folder, combinations, names, chosen, seed):
+    return folder / _as_name(names[combinations.index(chosen)]) / f"seed-{seed}"
 
 
 def _of_grid(grid, given):
@@ -194,7 +179,7 @@ def _of_grid(grid, given):
     from ..run.search.space import combinations, parse_grid
 
     found = combinations(parse_grid(grid))
-    names = [", ".join(f"{name} {value}" for name, value in options.items()) for options in found]
+    names = [", ".join(f"{name} {value}" for name, value in chosen.items()) for chosen in found]
     return names, found, TrainConfig.from_mapping(given)
 
 
@@ -205,25 +190,25 @@ def _of_runs(runs, given):
     from ..objectives.plugins import absolute_plugins, are_loaded, how_to_load
     from ..run.search.space import Planned
 
-    files = [options_in(file_of_run(place)) for place in runs]
+    files = [options.options_in(options.file_of_run(place)) for place in runs]
     common, combinations = None, Planned()
-    for place, options in zip(runs, files, strict=True):
-        refuse_beginning(place, "compare")
-        if not are_loaded(plugin := options.get("plugin")):  # a model folder must not run code
+    for place, chosen in zip(runs, files, strict=True):
+        options.refuse_beginning(place, "compare")
+        if not are_loaded(plugin := chosen.get("plugin")):  # a model folder must not run code
             raise ConfigError(f"{place} needs the plug-in {plugin}, which is not loaded; {how_to_load(plugin)}")
-        TrainConfig.from_mapping(options, file_of_run(place))
-        own = {name: value for name, value in options.items() if name not in given}
+        TrainConfig.from_mapping(chosen, options.file_of_run(place))
+        own = {name: value for name, value in chosen.items() if name not in given}
         shared = {name: value for name, value in own.items() if table()[name].metadata["group"] == "corpus"}
         common = shared if common is None else common
         _check_same(common, shared, runs[0], place)
         combinations.append({n: v for n, v in own.items() if n not in shared and n not in _COMMON})
-    plugins = dict.fromkeys(plugin for options in files if (plugin := absolute_plugins(options.get("plugin"))))
+    plugins = dict.fromkeys(plugin for chosen in files if (plugin := absolute_plugins(chosen.get("plugin"))))
     config = TrainConfig.from_mapping({**common, "plugin": ",".join(plugins) or None, **given})
     _check_data(runs, config.encoding)
     bare = [os.path.normpath(place).removesuffix(f"{os.sep}run.toml") for place in runs]
     names = [os.path.basename(place).removesuffix(".toml") for place in bare]
     names = names if len(set(names)) == len(names) else list(runs)
-    if len({json.dumps(options, sort_keys=True) for options in combinations}) < len(combinations):
+    if len({json.dumps(chosen, sort_keys=True) for chosen in combinations}) < len(combinations):
         raise ConfigError("two of the runs have the same options; for several seeds use --seeds")
     return names, combinations, config
 
@@ -232,10 +217,8 @@ def _check_same(first, other, run, place):
     """Raise ConfigError if the data options of `run`, the first, and of the run at `place` differ; both are dicts."""
     differing = next((name for name in {**first, **other} if first.get(name) != other.get(name)), None)
     if differing is not None:
-        flag = f"--{differing.replace('_', '-')}"
-        raise ConfigError(
-            f"{differing} differs between {run} and {place}, and data are encoded once; give {flag} for all"
-        )
+        what = f"{differing} differs between {run} and {place}, and data are encoded once"
+        raise ConfigError(f"{what}; give --{differing.replace('_', '-')} for all")
 
 
 def _check_data(runs, encoding):
@@ -246,13 +229,13 @@ def _check_data(runs, encoding):
     from ..data.inputs import settled
 
     context = click.get_current_context()
-    given, mirror = on_the_command_line(context), context.params["mirror"]
-    first, *others = [options_of_run(context, file_of_run(place)) for place in runs]
+    given, mirror = options.on_the_command_line(context), context.params["mirror"]
+    first, *others = [options.options_of_run(context, options.file_of_run(place)) for place in runs]
     for place, own in zip(runs[1:], others, strict=True):
         source = next((kind for kind in SOURCES if kind in own), None)
         both = [given | first, given | (own if source else first | own)]
         fixed = [flags.fixed_of(values) for values in both]
-        data = [{n: v for n, v in values.items() if of_data(n) and "on" not in given} for values in both]
+        data = [{n: v for n, v in values.items() if options.of_data(n) and "on" not in given} for values in both]
         read = [(flags.input_of(values, needed=False) or flags.builtin()).absolute() for values in data]
         sources = [{one.kind: one.files} for one in read]
         if sources[0] != sources[1] and not any(kind in both[0] for kind in SOURCES):

@@ -239,8 +239,7 @@ def classify(vectors, labels, shares, seeds, readout, as_json):
     click.echo(f"{found}, {result.labels_a_node:.2f} for each; {_draws(result.seeds)}")
     click.echo(f"Columns of {labels}: {'; '.join(result.columns)}\n")
     rows = [("trained on", "micro F1", "macro F1", "most frequent: micro", "macro")]
-    for share, found in result.shares.items():
-        rows.append((f"{share:.0%}", *map(_spread, found.values())))
+    rows += [(f"{share:.0%}", *map(_spread, found.values())) for share, found in result.shares.items()]
     click.echo(table(rows))
 
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import click
@@ -10,7 +10,7 @@ import click
 from ..data.inputs import Input, locate
 from ..data.sources import SOURCES, options_of, readers_of
 from ..data.sources.corpus import AUTO
-from ..ground.errors import ConfigError, OutputError
+from ..ground.errors import ConfigError, OutputError, UnknownNameError
 from ..ground.files.atomic import passes_on
 from .options import COUNT, declared_flags, option, together
 from .progress import byte_progress, note
@@ -53,17 +53,20 @@ def is_of_two_kinds(path):
     return os.path.isfile(os.path.join(path, "vocab_out.tsv"))
 
 
-def other_side(path, words, loaded):
-    """Return a hint on names of the other side in a model of users and items (str); empty for other models."""
-    if not is_of_two_kinds(path):
-        return ""
-    from ..data.vocab import Vocabulary
+@contextmanager
+def naming_sides(path, words, loaded):
+    """Add to an UnknownNameError about `words` which side of a model of users and items has the name."""
+    try:
+        yield
+    except UnknownNameError as error:
+        if is_of_two_kinds(path):
+            from ..data.vocab import Vocabulary
 
-    unknown = next(word for word in words if word not in loaded)
-    for kind, side, file in (("a user", "in", "vocab.tsv"), ("an item", "out", "vocab_out.tsv")):
-        if unknown in Vocabulary.load(os.path.join(path, file)):
-            return f" It is the name of {kind}: give --readout {side}."
-    return ""
+            unknown = next(word for word in words if word not in loaded)
+            for kind, side, file in (("a user", "in", "vocab.tsv"), ("an item", "out", "vocab_out.tsv")):
+                if unknown in Vocabulary.load(os.path.join(path, file)):
+                    raise UnknownNameError(f"{error} It is the name of {kind}: give --readout {side}.") from None
+        raise
 
 
 def _score(text):
@@ -100,10 +103,7 @@ titles_options = together(
 
 
 def titles_of(titles, columns, mirror, lowercase=False, known=None):
-    """Return the titles of items, dict of str -> str; empty without ``--titles``.
-
-    known : container of str, optional, the items of a model; warns if no title belongs to one of them
-    """
+    """Return the titles of items (dict), {} without ``--titles``; warns if none is of `known`, the items of a model."""
     if columns is not None and not titles:
         raise click.UsageError("--titles-cols says which columns of --titles to read; give --titles FILE too")
     two = [int(one) if one.isdecimal() else one for one in ("1,2" if columns is None else columns).split(",")]
@@ -119,7 +119,7 @@ def titles_of(titles, columns, mirror, lowercase=False, known=None):
     return found
 
 
-_NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, what it names
+_FIXED = {"vocab": "--vocab", "vocab_out": "--vocab-out"}
 _PLACE = {"part": "vocabulary", "common": False}
 
 vocabulary_options = together(  # in a command's ``**given``, from which `fixed_of` takes them
@@ -139,13 +139,13 @@ vocabulary_options = together(  # in a command's ``**given``, from which `fixed_
 
 def fixed_of(given):
     """Take the vocabulary options out of `given`; return the files that they name (dict of name -> path)."""
-    return {name: path for name in _NAMES if (path := given.pop(name, None))}
+    return {name: path for name in _FIXED if (path := given.pop(name, None))}
 
 
 def check_fixed(fixed, read, way=None):
     """Raise UsageError if the files of `fixed` do not fit the `Input` `read`; way : flag that continues a model."""
     if way and fixed:
-        flag = _NAMES[next(iter(fixed))][0]
+        flag = next(_FIXED[name] for name in fixed)
         raise click.UsageError(f"{way} takes its vocabulary from the model folder; leave {flag} out")
     if "vocab_out" in fixed and not read.rectangular:
         what = f"--{read.kind} has one vocabulary, set by --vocab"
@@ -166,11 +166,10 @@ def _report_fixed(run, fixed, given, note):
             loud(f"Warning: {what}, and noise and subsampling depend on counts: {remedy}.")
     if not fixed or (run.given.max_vocab is None and given.get("min_count") is None):
         return
-    flags = " and ".join(_NAMES[name][0] for name in fixed)
-    if not run.data.rectangular or len(fixed) == len(_NAMES):
+    flags = " and ".join(_FIXED[name] for name in fixed)
+    if not run.data.rectangular or len(fixed) == len(_FIXED):
         return note(f"The words are those of {flags}; --min-count and --max-vocab have no effect.")
-    (own,) = (_NAMES[name][1] for name in fixed)
-    (other,) = (side for name, (_, side) in _NAMES.items() if name not in fixed)
+    own, other = ("rows", "columns") if "vocab" in fixed else ("columns", "rows")
     note(f"The {own} are those of {flags}; --min-count and --max-vocab affect the {other} only.")
 
 
@@ -237,10 +236,7 @@ def reading_progress(quiet):
 
 
 def encode(config, data, quiet, first=False):
-    """Read a located `Input` for a command that trains no vectors, and report what was read.
-
-    first : bool, as for `data.inputs.encode_input`
-    """
+    """Read a located `Input` for a command that trains no vectors, and report it; first : as for `encode_input`."""
     from ..run import conductor
 
     with reading_progress(quiet)() as progress:

@@ -2,8 +2,7 @@
 
 import click
 
-from ..ground.errors import UnknownNameError
-from .flags import asks_vectors, is_of_two_kinds, load_vectors, other_side, titles_of, titles_options
+from .flags import asks_vectors, is_of_two_kinds, load_vectors, naming_sides, titles_of, titles_options
 from .options import json_option, mirror_option, option
 from .tables import echo, echo_json
 
@@ -26,11 +25,9 @@ def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, a
         raise click.UsageError("--titles is for items, and these are users; give --readout out")
     loaded = load_vectors(vectors, readout=readout, oov=oov)
     names = titles_of(titles, titles_cols, mirror, known=loaded)
-    try:
+    with naming_sides(vectors, words, loaded):
         answers = {word: loaded.most_similar(word, k=k) for word in words}
         kin = {word: loaded.kin(word)[:k] for word in words} if why else {}
-    except UnknownNameError as error:
-        raise UnknownNameError(f"{error}{other_side(vectors, words, loaded)}") from None
     if as_json:
         title = {one: {"name": name} for one, name in names.items()}
         listed = lambda near: [{"word": one, "cosine": cosine} | title.get(one, {}) for one, cosine in near]  # noqa: E731

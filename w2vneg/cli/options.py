@@ -102,6 +102,7 @@ def together(*options):
 
 json_option = option("--json", "Print JSON instead of text.", name="as_json")
 quiet_option = option("--quiet", "Print warnings only.")
+quiet_or_json = together(quiet_option, json_option)
 mirror_option = option("--mirror DIR|URL", "Folder or URL with named data; or set W2VNEG_MIRROR.", common=False)
 
 
@@ -304,10 +305,7 @@ def shown(item):
 
 
 def read_config(path, given, trains=True):
-    """Build a TrainConfig from a TOML file (or None) and explicit options, which win.
-
-    trains : bool, as for `options_in`
-    """
+    """Build a TrainConfig from a TOML file (or None) and explicit options, which win; trains : as for `options_in`."""
     from ..config import TrainConfig
 
     values = {}

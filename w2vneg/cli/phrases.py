@@ -28,7 +28,7 @@ from .progress import byte_progress, noter
 @mirror_option
 @option("--force", "Replace what is at --out.")
 @quiet_option
-def phrases(corpus, out, force, min_count, scoring, threshold, passes, lowercase, encoding, mirror, quiet, **reading):
+def phrases(corpus, out, force, encoding, mirror, quiet, **given):
     """Find pairs of words that occur together more often than their counts predict, and write them to a file.
 
     'w2vneg train --phrases FILE' joins them: new york becomes new_york. The file has a phrase per line, followed by
@@ -36,23 +36,14 @@ def phrases(corpus, out, force, min_count, scoring, threshold, passes, lowercase
     """
     from ..data.phrases import find_phrases, none_found, write_phrases
 
-    given = settled(text_of(corpus, reading), encoding, mirror).located(mirror)
+    text = settled(text_of(corpus, given), encoding, mirror).located(mirror)
     check_writable(out)
-    refuse_overwriting("--out", out, files_of(given))
+    refuse_overwriting("--out", out, files_of(text))
     refuse_existing(out, force)
     with byte_progress("reading") as progress:
-        found = find_phrases(
-            list(given.files),
-            min_count=min_count,
-            threshold=threshold,
-            scoring=scoring,
-            passes=passes,
-            encoding=encoding,
-            lowercase=lowercase,
-            progress=None if quiet else progress,
-            **SOURCES["corpus"].reading(given, encoding),
-        )
+        how = given | SOURCES["corpus"].reading(text, encoding)
+        found = find_phrases(list(text.files), encoding=encoding, progress=None if quiet else progress, **how)
     write_phrases(out, found)
     best = ", ".join(f"{phrase.first} {phrase.second}" for phrase in sorted(found, key=lambda one: -one.count)[:5])
-    more = f"; the most frequent: {best}" if found else f": {none_found(scoring, threshold)}"
+    more = f"; the most frequent: {best}" if found else f": {none_found(given['scoring'], given['threshold'])}"
     noter(quiet)(f"Wrote {len(found):,} phrases to {out}{more}.")

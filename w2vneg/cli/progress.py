@@ -114,8 +114,7 @@ class TrainingProgress:
         if first:
             self.origin = event.fraction, event.seconds
         if self.bar is not None:
-            text = event.line(_columns(self.stream) - _BESIDE, self.unit)
-            self.bar.set_description_str(text, refresh=False)
+            self.bar.set_description_str(event.line(_columns(self.stream) - _BESIDE, self.unit), refresh=False)
             if first:
                 self.bar.initial = self.bar.n = self.bar.last_print_n = event.fraction
                 self.bar.refresh()

@@ -75,7 +75,7 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
         raise click.UsageError("--train is for the baselines; it does not go with --no-baselines")
     if include_known and exclude_known:
         raise click.UsageError("--include-known leaves nothing out, but --exclude-known does; give one of them")
-    ks, mpr = given.pop("ks"), given.pop("mpr")
+    mpr = given.pop("mpr")
     everything = given.pop("everything") or as_json or mpr == "sampled"
     loaded = load_recommender(model)
     if os.path.isfile(test) and fold_in is None:
@@ -83,18 +83,11 @@ def ranking(model, test, exclude_known, include_known, train, samples, no_baseli
         check_split(test, loaded.vocab, loaded.config.lowercase, left_out, "--exclude-known", "give --fold-in {}")
     if os.path.isfile(test):
         warn_of_trained(() if loaded.known is not None else loaded.origin.input.get("files", ()), test)
-    evaluation = evaluate_with_baselines(
-        loaded,
-        test,
-        exclude_known=() if include_known else exclude_known or None,
-        train=train,
-        ks=ks or (KS if everything else _SHORT_KS),
-        samples=(samples or 100) if mpr == "sampled" else 0,
-        baselines=not no_baselines,
-        fold_in=fold_in,
-        note=note,
-        **given,
-    )
+    given["ks"] = given["ks"] or (KS if everything else _SHORT_KS)
+    given["samples"] = (samples or 100) if mpr == "sampled" else 0
+    given["exclude_known"] = () if include_known else exclude_known or None
+    given["baselines"] = not no_baselines
+    evaluation = evaluate_with_baselines(loaded, test, train=train, fold_in=fold_in, note=note, **given)
     if as_json:
         return echo_json({"model": model, **evaluation.as_dict()}, allow_nan=False)
     echo("\n".join(_head(evaluation)))

@@ -109,8 +109,7 @@ def _write_many(model, queries, out, force, k, exclude_known, only, score, fold_
                 done += len(block[0])
                 progress(done, len(centres))
             if strange:
-                places = np.arange(len(strange)) + len(loaded.vocab)
-                yield places, *popular(loaded, k, had(strange), absent)
+                yield np.arange(len(strange)) + len(loaded.vocab), *popular(loaded, k, had(strange), absent)
 
         words = [*loaded.vocab.words, *strange] if strange else loaded.vocab.words
         write_recommendations(out, blocks(), words, loaded.vocab_out.words, names if titles[0] else None)

@@ -109,8 +109,7 @@ def write_results(word2vec, output, checkpoints, note):
         note(f"Model saved in {folder}{hint}.")
         if failures:
             as_trained = " --readout in" if vectors is None or written else ""
-            command = f"w2vneg export {as_typed(folder)} FILE{as_trained}"
-            failures.append(f"the model folder has the vectors: {command}")
+            failures.append(f"the model folder has the vectors: w2vneg export {as_typed(folder)} FILE{as_trained}")
     elif folder:
         failures.append(str(checkpoints.failure))
         with suppress(OSError, ValueError, KeyError, TypeError):
@@ -243,5 +242,4 @@ def suggest_next(vectors, output, folder, recommends, note):
     else:
         of = "" if output == "vectors.txt" else f" --vectors {as_typed(output or folder)}"
         command = f"w2vneg nearest {word}{of}"
-    look = f"w2vneg explore {as_typed(folder or output)}"
-    note(f"Next: {command}, or in a browser {look}")
+    note(f"Next: {command}, or in a browser w2vneg explore {as_typed(folder or output)}")

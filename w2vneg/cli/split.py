@@ -10,7 +10,7 @@ from ..data.inputs import settled
 from ..data.sources import SOURCES
 from ..ground.errors import ConfigError
 from .flags import encode, files_of, input_of, refuse_overwriting, taken
-from .options import command, json_option, mirror_option, option, quiet_option
+from .options import command, mirror_option, option, quiet_or_json
 from .progress import note, noter
 from .tables import echo_json, table
 
@@ -38,8 +38,7 @@ _MANY = 2 * 10**9  # pairs, about a minute
 )
 @mirror_option
 @option("--out DIR", "Folder of the parts. It gets train.tsv, valid.tsv, test.tsv and manifest.json.", required=True)
-@quiet_option
-@json_option
+@quiet_or_json
 def split(out, by, mirror, quiet, as_json, **given):
     """Split data into training, validation and test pairs that do not leak into one another.
 
@@ -72,8 +71,8 @@ def split(out, by, mirror, quiet, as_json, **given):
     files = files_of(source)
     refuse_overwriting("--out", out, files)
     note = noter(quiet)
-    first = by == "time" and SOURCES[source.kind].timed
-    data, own = encode(config, source, quiet, first), config.as_dict()
+    data = encode(config, source, quiet, first=by == "time" and SOURCES[source.kind].timed)
+    own = config.as_dict()
     if not source.traversal.paired and (n_pairs := count_pairs(data.offsets, own["window"])) > _MANY:
         note(f"{n_pairs / 1e9:,.0f} billion pairs to process, which takes minutes; --max-history would limit them.")
     ordered = bool(own["ordered"])

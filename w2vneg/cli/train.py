@@ -9,11 +9,11 @@ import click
 
 from ..ground.files.atomic import check_writable
 from . import flags, results
-from .options import command, json_option, mirror_option, option, quiet_option, read_config, together
+from .options import command, option, quiet_or_json, read_config, together
 from .progress import TrainingProgress, check_log, json_lines, noter, report_compiling
 from .progress import note as loud
 from .tables import echo_json, table
-from .validation_options import check_valid, of_resumed, valid_options, validation_of
+from .validation_options import check_valid, of_resumed, run_options, validation_of
 
 _run_modes = together(  # in a command's ``**given``, from which `_prior_of` takes them
     option("--resume DIR", "Resume a run; raise --epochs to train longer."),
@@ -41,9 +41,7 @@ _run_modes = together(  # in a command's ``**given``, from which `_prior_of` tak
     "Add character n-grams, as fastText does. Same as --inputs subwords, or window+subwords.",
     kinds=("text",),
 )
-@flags.vocabulary_options
-@mirror_option
-@valid_options
+@run_options
 @_run_modes
 @option(
     "--config FILE.toml",
@@ -77,8 +75,7 @@ _run_modes = together(  # in a command's ``**given``, from which `_prior_of` tak
     multiple=True,
 )
 @option("--log-json FILE|-", "Append events as JSON lines; - is standard output, without a progress bar.", common=False)
-@quiet_option
-@json_option
+@quiet_or_json
 def train(output, save_model, force, config_path, mirror, diagnose, dry_run, log_json, quiet, as_json, **given):
     """Train vectors and write them in word2vec text format.
 

@@ -10,11 +10,11 @@ import click
 from ..ground.errors import ConfigError
 from ..ground.files.locks import owned
 from . import flags
-from .options import COUNT, command, json_option, mirror_option, option, quiet_option, read_config, refuse_beginning
+from .options import COUNT, command, option, quiet_or_json, read_config, refuse_beginning
 from .progress import noter, report_compiling, search_progress
 from .results import warn_without_locks, write_images
 from .tables import echo_json
-from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
+from .validation_options import check_valid, run_options, validation_of, warn_of_raw
 
 
 @command("Search for the best options on held-out pairs.")
@@ -45,13 +45,10 @@ from .validation_options import check_valid, valid_options, validation_of, warn_
     type=COUNT,
     default=1,
 )
-@flags.vocabulary_options
-@mirror_option
-@valid_options
+@run_options
 @option("--config FILE.toml", "Read options from a file. The command line wins.", name="config_path")
 @option("--out DIR", "Folder of trials and tables. An existing search resumes.", required=True)
-@quiet_option
-@json_option
+@quiet_or_json
 def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as_json, **given):
     """Train combinations of options and rank them by held-out pairs.
 

@@ -9,11 +9,11 @@ import click
 
 from ..ground.errors import InputError, W2vnegError
 from ..ground.files.bounded import check_reachable
-from .flags import score_option
-from .options import COUNT, option, together
+from .flags import score_option, vocabulary_options
+from .options import COUNT, mirror_option, option, together
 from .progress import note
 
-valid_options = together(  # in a command's ``**given``, from which `check_valid` takes them
+_valid_options = together(  # in a command's ``**given``, from which `check_valid` takes them
     option("--valid FILE", "Evaluate on held-out pairs, keep the best state. The file has item, target and weight."),
     option(
         "--metric NAME",
@@ -33,6 +33,7 @@ valid_options = together(  # in a command's ``**given``, from which `check_valid
     ),
     score_option,
 )
+run_options = together(vocabulary_options, mirror_option, _valid_options)  # of commands that train
 HELD_OUT = ("valid", "metric", "patience", "eval_every", "valid_exclude_known", "score")
 
 

@@ -1,11 +1,12 @@
 """``w2vneg warmup``: compile in advance, so that the first run does not wait for it."""
 
 import dataclasses
+from itertools import product
 
 import click
 
 from ..objectives.presets import PRESETS
-from .options import command, json_option, option, quiet_option, read_config
+from .options import command, option, quiet_or_json, read_config
 from .tables import echo_json
 
 
@@ -20,8 +21,7 @@ from .tables import echo_json
     default_text="text",
 )
 @option("--config FILE.toml", "Read options from a file. The command line wins.", name="config_path")
-@quiet_option
-@json_option
+@quiet_or_json
 def warmup(every, sources, config_path, quiet, as_json, **given):
     """Compile the kernels that 'w2vneg train' needs with the same options, and cache them.
 
@@ -34,13 +34,12 @@ def warmup(every, sources, config_path, quiet, as_json, **given):
     from ..run.warmup import check_cache, warm_up
 
     check_cache()
-    names = list(PRESETS) if every else [config.loss]
+    wanted = list(product(PRESETS if every else [config.loss], sources))
     runs = []
-    for number, (name, source) in enumerate([(name, source) for name in names for source in sources], 1):
+    for number, (name, source) in enumerate(wanted, 1):
         name = name or dataclasses.replace(config, source=source).resolved().preset
         if not quiet:
-            total = len(names) * len(sources)
-            click.echo(f"{number}/{total}: {name} on {source}: compiling or loading the kernels ...", err=True)
+            click.echo(f"{number}/{len(wanted)}: {name} on {source}: compiling or loading the kernels ...", err=True)
         found = warm_up(dataclasses.replace(config, loss=name), source)
         runs.append({"loss": name, "source": source, **dataclasses.asdict(found)})
         if not quiet and not as_json:

@@ -53,9 +53,7 @@ def penalties_to_try(l2):
 def beside_popularity(config, tried=False):
     """Return a remedy for a model of items that popularity beats (str): if rows have a penalty, a stronger one.
 
-    Shorter histories need a stronger penalty, which brings lists closer to those of popularity.
-
-    tried : bool, whether stronger penalties have been tried
+    Shorter histories need a stronger penalty, for lists closer to those of popularity; tried : bool, whether one was.
     """
     strengths = l2_strengths(getattr(config, "l2", None) or "0")
     mean = math.sqrt(strengths[0] * strengths[1]) or max(strengths)

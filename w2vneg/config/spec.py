@@ -202,8 +202,7 @@ class TrainConfig(RunOptions, Choices):
         for kind in ("loss", "weigher", "sampler", "inputs"):
             if plugs[kind] is not None:
                 plugs[kind] = plugs[kind].plug.normalise_options(plugs[kind], self)
-        own = {item.name: getattr(chosen, item.name) for item in fields(RunOptions)}
-        spec = RunSpec(**own, **plugs)
+        spec = RunSpec(**{item.name: getattr(chosen, item.name) for item in fields(RunOptions)}, **plugs)
         shared = spec.share_negatives == "window" and self.share_negatives is None  # only if it can be
         if shared and no_window(spec, spec.weigher.plug, spec.sampler.plug):
             spec = dataclasses.replace(spec, share_negatives="no")
@@ -244,8 +243,7 @@ class TrainConfig(RunOptions, Choices):
             name = self.loss or (self.traversal.bipartite_loss if self.rectangular else None) or self.traversal.loss
         preset = preset_of(name, self.traversal.of_words)
         values = {key: value for key, value in preset.values.items() if self.get(key) is None}
-        values |= {"loss": preset.loss, "preset": name}
-        values |= {} if self.workers is not None else {"workers": workers_of(self, cores)}
+        values |= {"loss": preset.loss, "preset": name, "workers": self.workers or workers_of(self, cores)}
         if self.alpha is None:
             values["alpha"] *= KINDS["inputs"][self.inputs].alpha_scale * self.traversal.alpha_scale
         return dataclasses.replace(self, **values), preset
