@@ -182,9 +182,9 @@ def _explain_flag(error, words):
     elif name == "model" and "--vectors" in known:
         hint = " It is called --vectors here."
     similar = [one for one in error.possibilities or () if get_close_matches(bare, [one.lstrip("-")])]
-    similar = similar or [synonyms[other] for other in get_close_matches(name, synonyms, 1, 0.8)]
+    near = [synonyms[other] for other in get_close_matches(name, synonyms, 1, 0.8)]
     error.message = f"No such option {flag!r}.{hint}"
-    error.possibilities = None if hint else [one for one in similar if one in known]
+    error.possibilities = None if hint else similar or [one for one in near if one in known]
 
 
 def _why_extra(context, extra, words):
