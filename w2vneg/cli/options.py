@@ -126,17 +126,10 @@ class GroupedCommand(click.Command):
             from ..config.table import options_of_users
 
             made += [_option_of_config(item) for item in options_of_users() if self.takes(item)]
-            help_all = Option(
-                ["--help-all"],
-                is_flag=False,
-                flag_value="all",
-                type=click.Choice(["all", *DATA]),
-                metavar="[DATA]",
-                is_eager=True,
-                expose_value=False,
-                callback=_show_all,
-                help=f"Show every option, or those for {', '.join(DATA[:-1])} or {DATA[-1]}.",
-            )
+            text = f"Show every option, or those for {', '.join(DATA[:-1])} or {DATA[-1]}."
+            about = {"type": click.Choice(["all", *DATA]), "metavar": "[DATA]", "is_flag": False, "flag_value": "all"}
+            about |= {"is_eager": True, "expose_value": False, "callback": _show_all}
+            help_all = Option(["--help-all"], help=text, **about)
             _check_flags([*own, help_all, *made], ctx.info_name)
             ctx.meta[self] = [*made, *own[:-1], help_all, own[-1]]
         return ctx.meta[self]
