@@ -530,12 +530,13 @@ def test_ways_that_fit():
         check_way("pair", kind)
 
 
-def test_pairs_that_are_too_many_are_refused_before_they_are_counted():
+def test_pairs_that_are_too_many_are_refused_before_they_are_counted(monkeypatch):
     long = EncodedCorpus(np.zeros(3_000_000, np.int32), np.array([0, 3_000_000]), VOCAB)
     with pytest.raises(ConfigError, match=r"4\.5e\+12 pairs .* 3,000,000 items\).* --max-history"):
         split_data(long, "pair", SHARES, 1, kind="ratings")
+    monkeypatch.setattr(cooccurrence, "memory_size", lambda: 200)
     with pytest.raises(ConfigError, match=r"do not fit: .* lower --max-vocab or --window"):
-        split_data(corpus([list(range(9))] * 9), "pair", SHARES, 1, kind="baskets", memory=100)
+        split_data(corpus([list(range(9))] * 9), "pair", SHARES, 1, kind="baskets")
 
 
 def test_an_empty_part_is_refused():

@@ -3,6 +3,7 @@
 import gc
 
 import pytest
+from numba.core.caching import NullCache
 
 from w2vneg.cli.progress import compiling_noted
 from w2vneg.ground.events import Compiled, Compiling
@@ -23,7 +24,7 @@ def function():
         return 2 * inner(x)
 
     for dispatcher in (inner, outer):
-        keep_code(dispatcher, None)
+        dispatcher._cache = NullCache()
     return outer
 
 
@@ -62,7 +63,7 @@ def test_the_command_line_says_at_once_where_code_is_kept_and_then_how_long_it_t
 
 @pytest.mark.parametrize("enabled", [True, False])
 def test_the_collector_pauses_while_a_function_compiles_and_is_left_as_it_was(function, enabled, tmp_path):
-    keep_code(function, tmp_path)
+    keep_code(function, tmp_path, (), {})
     states = []
     (gc.enable if enabled else gc.disable)()
     try:

@@ -128,12 +128,9 @@ def _packages():
 
 
 def _topics():
-    try:
+    with suppress(ImportError, AttributeError):  # some distributions omit it
         topics = import_module("pydoc_data.topics").topics
-    except (ImportError, AttributeError):  # some distributions omit it
-        return
-    for name in sorted(topics):
-        yield topics[name]
+        yield from map(topics.__getitem__, sorted(topics))
 
 
 def _modules(progress):

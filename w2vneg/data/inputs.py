@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import os
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..ground.errors import ConfigError, InputError
 from ..ground.files.bounded import is_path, scheme_of
@@ -17,9 +18,6 @@ from .catalog import names as known_names
 from .catalog import resolve
 from .sources import SOURCES, TRAVERSALS, Traversal, options_of, readers_of
 from .sources._options import PairOptions, pair_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def _paths(name, value):

@@ -7,8 +7,6 @@ Mikolov et al. 2013, "Distributed Representations of Words and Phrases", section
 2009, "Normalized (Pointwise) Mutual Information in Collocation Extraction". Further passes find phrases of phrases.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress

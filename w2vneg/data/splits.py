@@ -176,12 +176,12 @@ def check_way(by, kind, rectangular=False, timed=True, ends=None):
         raise ConfigError("--last and --until hold out the end of each history; use them with --by time and --ratings")
 
 
-def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memory=None):
+def split_data(data, by, shares, seed, *, kind, window=None, ordered=False):
     """Split encoded data and return a `Split`; a split by time takes data encoded with `first` (`encode_input`).
 
     shares : tuple of float, (train, valid, test), or `Last` or `Until`; by : str, one of `WAYS`
     kind : str, the source that the data were read from; histories ("ratings") are in chronological order
-    window : int, at least 1, for text: the largest distance in a pair; memory : int, optional, bytes for counting
+    window : int, at least 1, for text: the largest distance in a pair
     ordered : bool, only (i, j) with j after i is a pair, else (j, i) is too; ignored for data that are pairs already
     ConfigError if the shares are invalid, the data cannot be split that way, or pairs do not fit into memory;
     InputError if a part would be empty
@@ -208,18 +208,16 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
         matrices = _of_pairs(data.matrix, ends, rng)
     else:
         _check_number(data, window)
-        count = partial(_counted, len(data.vocab), window, memory, ordered)
+        count = partial(_counted, len(data.vocab), window, ordered)
         if by == "pair":
             matrices = _of_pairs(count(data.ids, data.offsets), ends, rng)
-        elif by == "user":
-            dealt = users_of(data, ends, rng)
-            matrices = {name: count(*own) for name, own in dealt.items()}
-            users = {name: len(own[1]) - 1 for name, own in dealt.items()}
-        elif SOURCES[kind].timed:
-            count = partial(_counted, len(data.vocab), window, memory, True)  # the target comes after the centre
+        elif by == "time" and SOURCES[kind].timed:
+            count = partial(_counted, len(data.vocab), window, True)  # the target comes after the centre
             matrices, users = _by_time_of_each(data, count, ordered, ends, rng)
         else:
-            matrices, users = _by_time(data, count, ends, rng)
+            dealt = users_of(data, ends, rng) if by == "user" else _by_time(data, ends, rng)
+            matrices = {name: count(*own) for name, own in dealt.items()}
+            users = {name: len(offsets) - 1 for name, (_, offsets) in dealt.items()}
     wanted = ends.shares()
     unit = "pairs" if by == "pair" else SOURCES[kind].unit
     for name, share in wanted.items():
@@ -271,9 +269,9 @@ def _check_number(corpus, window):
         )
 
 
-def _counted(n_vocab, window, memory, ordered, ids, offsets):
+def _counted(n_vocab, window, ordered, ids, offsets):
     """Count pairs of different words; pairs of an item with itself are dropped, as readers of pairs also do."""
-    counts = pair_counts(ids, offsets, n_vocab, window, memory, ordered, _REMEDY)
+    counts = pair_counts(ids, offsets, n_vocab, window, ordered=ordered, remedy=_REMEDY)
     return _chosen(counts, _rows(counts) != counts.indices)
 
 
@@ -356,19 +354,15 @@ def _by_time_of_each(corpus, count, ordered, ends, rng):
     return matrices, users
 
 
-def _by_time(corpus, count, ends, rng):
-    """Cut the data in file order: text anywhere, otherwise between two baskets. No pair spans a cut."""
+def _by_time(corpus, ends, rng):
+    """Cut the data in file order, text anywhere, else between baskets; return as `users_of`. No pair spans a cut."""
     anywhere = corpus.traversal.divisible
     total = len(corpus.ids) if anywhere else corpus.n_sentences
     cuts = ends.cut(np.array([total]), None, rng)[0]
     if not anywhere:
         cuts = corpus.offsets[cuts]
-    matrices, users = {}, {}
-    for name, start, stop in zip(PARTS, cuts[:-1], cuts[1:], strict=True):
-        offsets = np.unique(corpus.offsets.clip(start, stop)) - start
-        matrices[name] = count(corpus.ids[start:stop], offsets)
-        users[name] = len(offsets) - 1
-    return matrices, users
+    spans = zip(PARTS, pairwise(cuts), strict=True)
+    return {name: (corpus.ids[a:b], np.unique(corpus.offsets.clip(a, b)) - a) for name, (a, b) in spans}
 
 
 def _dealt(sizes, ends, rng):

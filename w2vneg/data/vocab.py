@@ -5,20 +5,17 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..ground.errors import ConfigError, InputError, NothingToTrainError, UnknownNameError, check_whole
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import LONGEST_LINE, check_path, refuse_line
 from .words import END, PackedStrings, near_hint
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from numpy.typing import ArrayLike
 
 _BOM = "\ufeff".encode()
 _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(?:word[\t ]count\r?\n)?")
@@ -87,8 +84,6 @@ class Vocabulary:
         if not isinstance(other, Vocabulary):
             return NotImplemented
         return self.words == other.words and np.array_equal(self.counts, other.counts)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         return f"Vocabulary({len(self):,} words, {int(self.counts.sum()):,} tokens)"

@@ -83,8 +83,6 @@ class PackedStrings(Sequence):
             return NotImplemented
         return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self):
         shown = ", ".join(map(repr, self[:3])) + (", …" if len(self) > 3 else "")
         return f"PackedStrings([{shown}], {len(self):,} in all)"

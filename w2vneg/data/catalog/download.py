@@ -208,11 +208,9 @@ class _Bounded(gzip.GzipFile):
 def _choose(entries, member, url):
     """Return the entry called `member`, or the only one with its file name; never one that points outside."""
     inside = [name for name in entries if not name.startswith("/") and ".." not in name.split("/")]
-    for name in inside:
-        if name.removeprefix("./") == member:
-            return name
     last = member.rpartition("/")[2]
-    alike = [name for name in inside if name.rpartition("/")[2] == last]
-    if len(alike) == 1:
-        return alike[0]
-    raise Unreachable(f"{url} contains {'no' if not alike else 'more than one'} file {last}; nothing was kept")
+    alike = [name for name in inside if name.removeprefix("./") == member][:1]
+    alike = alike or [name for name in inside if name.rpartition("/")[2] == last]
+    if len(alike) != 1:
+        raise Unreachable(f"{url} contains {'more than one' if alike else 'no'} file {last}; nothing was kept")
+    return alike[0]

@@ -21,6 +21,7 @@ from .download import Unreachable, chunks_of, download, download_members, mismat
 
 KINDS = ("corpus", "items", "similarity", "analogy")
 _FOLDERS = ("data", "eval_sets")
+_ABSENT = ("absent", None, None)
 
 
 class Form(NamedTuple):
@@ -163,12 +164,11 @@ def _had(dataset, mirror, kept=()):
     """Return the file of a set, fetched if necessary; kept : tuple of str, where it may stay, () for anywhere"""
     if dataset.made_here:
         return builtin_path(dataset.name)
-    for status, path, complaint in _here(dataset, mirror):
-        if complaint:
-            raise DataError(f"{path} is not the expected {dataset.name}: {complaint}; remove or replace it")
-        if not kept or status in kept:
-            return path
-        break
+    status, path, complaint = next(_here(dataset, mirror), _ABSENT)
+    if complaint:
+        raise DataError(f"{path} is not the expected {dataset.name}: {complaint}; remove or replace it")
+    if path is not None and (not kept or status in kept):
+        return path
     mirror, place = _mirror(mirror), cache_dir("data", dataset.file)
     by_hand = f"put the file at {place}"
     if dataset.url:
@@ -203,9 +203,8 @@ def where(name, mirror=None):
     if dataset.made_here:
         place = builtin_place(name)
         return ("cache", place) if place.is_file() else ("made on first use", None)
-    for status, path, complaint in _here(dataset, mirror):
-        return ("damaged" if complaint else status), path
-    return "absent", None
+    status, path, complaint = next(_here(dataset, mirror), _ABSENT)
+    return ("damaged" if complaint else status), path
 
 
 def at_hand(name, mirror=None):
@@ -259,7 +258,7 @@ def _here(dataset, mirror):
     if os.environ.get("W2VNEG_DATA"):
         folders.append(at_home(os.environ["W2VNEG_DATA"], "W2VNEG_DATA"))
     if root is not None:
-        folders += [root / "data", root / "eval_sets"]
+        folders += [root / folder for folder in _FOLDERS]
     for folder in folders:
         yield from _in_folder("data folder", folder, dataset)
     yield from _in_folder("cache", cache_dir("data"), dataset)

@@ -31,6 +31,7 @@ from .corpus import CorpusReport, EncodedCorpus, mapped
 
 FORMAT = 4  # of a cache entry; increment it also if the output of readers changes
 _IN_MEMORY = 1 << 24  # bytes of provisional numbers that are kept in memory; more go to disk
+_PIECE = 1 << 21  # bytes of them that are read again at a time
 _FIRST_SLOTS = 1 << 14
 _FIRST_ARENA = 1 << 17
 
@@ -267,7 +268,6 @@ class TokenStream:
     def __init__(self, folder):
         self._folder = folder
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=folder)  # noqa: SIM115
-        self._pieces = []  # length of each
 
     def __enter__(self):
         return self
@@ -278,13 +278,12 @@ class TokenStream:
 
     def write(self, numbers):
         """Append numbers (ndarray, int32)."""
-        self._pieces.append(len(numbers))
         with writing_to(self._folder):
             self._file.write(memoryview(numbers).cast("B"))
 
     def pieces(self):
-        """Yield the written arrays again (ndarray, int32)."""
+        """Yield the written numbers again, in pieces (ndarray, int32)."""
         with writing_to(self._folder):
             self._file.seek(0)
-        for size in self._pieces:
-            yield np.frombuffer(self._file.read(4 * size), dtype=np.int32)
+        while numbers := self._file.read(_PIECE):
+            yield np.frombuffer(numbers, dtype=np.int32)

@@ -25,7 +25,7 @@ from io import BytesIO
 from pathlib import Path
 
 from numba.core import config
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.event import trigger_event
 
 from ..files.locks import CAN_WAIT, claim, give_up
@@ -38,21 +38,17 @@ _PATIENCE = 60.0  # seconds that another process may take to compile one functio
 _OFTEN = 0.02  # seconds between checks whether it is done
 
 
-def keep_code(dispatcher, folder, known=(), plugs=None):
-    """Make a dispatcher load its compiled code from a folder and store it there.
+def keep_code(dispatcher, folder, known, plugs):
+    """Make a dispatcher load its compiled code from a folder and store it there, if the folder can be made.
 
-    folder : Path or None; without one, or if it cannot be made, nothing is cached
     known : container of Path, files that the name of the folder covers; a function of any other file is compiled
         again when this file changes
     plugs : dict of class -> dict, what else the code of a signature with this class depends on, str -> str
     """
-    dispatcher._cache = NullCache()
-    if folder is None:
-        return
     before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
         with suppress(RuntimeError):  # a file is in the way, or there is no permission
-            dispatcher._cache = _Cache(dispatcher, known, {} if plugs is None else plugs)
+            dispatcher._cache = _Cache(dispatcher, known, plugs)
             dispatcher.compile = _in_turn(dispatcher.compile, dispatcher._cache)
     finally:
         config.CACHE_DIR = before
