@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import warnings
 
 import numpy as np
@@ -47,6 +48,21 @@ def test_files_of_all_kinds_are_read_alike(tmp_path, texts):
         for _ in range(2):  # the second time from the cache
             assert counts_of(str(tmp_path / file), encoding=encoding, **options) == texts, file
     assert counts_of(str(tmp_path / "a.csv"), text_col="2", tokenizer="whitespace") == texts
+
+
+def test_parquet_files_that_differ_at_the_end_are_told_apart_in_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
+    pytest.importorskip("pyarrow")
+    texts = {word: [*(f"the text number {row:06d}" for row in range(60_000)), f"the last is {word}"] for word in "xy"}
+    for word, rows in texts.items():
+        path = tmp_path / f"{word}.parquet"
+        pd.DataFrame({"text": rows}).to_parquet(path, compression=None, use_dictionary=False)
+        os.utime(path, (10**9, 10**9))  # settled, so that it is remembered by its times
+    one, two = ((tmp_path / f"{word}.parquet").read_bytes() for word in texts)
+    assert len(one) == len(two) and one[: 1 << 20] == two[: 1 << 20] and one != two
+    for word in "xyx":
+        counts, _ = counts_of(str(tmp_path / f"{word}.parquet"), text_col="text", tokenizer="whitespace")
+        assert word in counts
 
 
 def test_parquet(tmp_path, texts):
