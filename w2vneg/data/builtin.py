@@ -6,14 +6,13 @@ and an edge leads from a module to one that it imports. Sources are parsed, not 
 """
 
 import ast
-import gc
 import hashlib
 import os
 import re
 import sys
 import types
 import warnings
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import NamedTuple
 from ..ground.errors import DataError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.caches import cache_dir, writing_to
+from ..ground.files.memory import collector_paused
 from ..ground.progress import SHOW
 
 _FORM = 2  # increment when the rules below change, to invalidate cached files
@@ -92,11 +92,8 @@ def builtin_path(name="builtin"):
     with writing_to(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
     shown = SHOW.get()(f"making {name}")
-    with ExitStack() as at_the_end, atomic_file(path, "w", encoding="utf-8") as stream, shown as progress:
-        if gc.isenabled():  # collecting cycles takes a quarter of the time, and syntax trees have none
-            gc.disable()
-            at_the_end.callback(gc.enable)
-        for words in _MADE[name](progress):
+    with collector_paused(), atomic_file(path, "w", encoding="utf-8") as stream, shown as progress:
+        for words in _MADE[name](progress):  # collecting cycles takes a quarter of the time; syntax trees have none
             stream.write(" ".join(words) + "\n")
         if not stream.tell():
             raise DataError(

@@ -3,6 +3,7 @@
 import difflib
 import re
 import sys
+from importlib import import_module
 from numbers import Integral
 
 _LONGEST = 1500  # characters of a message; a damaged file may have a word of millions of them
@@ -83,11 +84,9 @@ class FileNote(UserWarning):
 def did_you_mean(name, known, shown=12):
     """Return `` '; did you mean …? Known: …' `` for a message about a name that is not among `known`."""
     known = list(known)
-    spellings = dict.fromkeys((str(name), str(name).lower()))
     alike = [one for one in known if str(one).lower() == str(name).lower().replace(" ", "_")][:3]
-    close = alike or next(
-        filter(None, (difflib.get_close_matches(one, known, n=3, cutoff=0.5) for one in spellings)), []
-    )
+    near = (difflib.get_close_matches(one, known, n=3, cutoff=0.5) for one in (str(name), str(name).lower()))
+    close = alike or next(filter(None, near), [])
     hint = f"; did you mean {' or '.join(repr(c) for c in close)}?" if close else "."
     if len(known) <= shown:
         hint += f" Known: {', '.join(known)}."
@@ -111,8 +110,6 @@ def refuse_misspelt(cls, base):
 
 def require(module, extra, purpose):
     """Import an optional `module`; MissingExtraError names the extra of w2vneg that installs it."""
-    from importlib import import_module
-
     try:
         return import_module(module)
     except ImportError as error:

@@ -145,15 +145,13 @@ def checked(item, value):
 
 def _within(item, value):
     kind = kind_of(item)
-    if kind is bool:
-        if getattr(getattr(value, "dtype", None), "kind", None) == "b" and not value.ndim:  # NumPy's
-            value = bool(value)
-        if not isinstance(value, bool):
-            raise ConfigError(f"{item.name} must be true or false, not {value!r}")
-    else:
+    if kind is not bool:
         found = (_checked_text if kind is str else _checked_number)(item, value)
-        if type(found) is not type(value) or found != value:  # else the same object, which identifies clones
-            value = found
+        return value if type(found) is type(value) and found == value else found  # the same object identifies clones
+    if getattr(getattr(value, "dtype", None), "kind", None) == "b" and not value.ndim:  # NumPy's
+        value = bool(value)
+    if not isinstance(value, bool):
+        raise ConfigError(f"{item.name} must be true or false, not {value!r}")
     return value
 
 

@@ -174,24 +174,18 @@ def _take_place(new, target):
     if not target.exists():
         os.replace(new, target)
         return None
-    if not exchange(new, target):
-        _take_place_in_two(new, target)
-        return None
-    if inside:  # else this process would be left in a deleted folder
-        os.chdir(target)
-    return new
-
-
-def _take_place_in_two(new, target):
-    """Do the same with two renames; a kill between them leaves the former folder, which `recover` restores."""
+    if exchange(new, target):
+        if inside:  # else this process would be left in a deleted folder
+            os.chdir(target)
+        return new
     former = new.with_suffix(_FORMER)
-    os.replace(target, former)
+    os.replace(target, former)  # a kill after it leaves the former folder, which `recover` restores
     try:
         os.replace(new, target)
     except BaseException:
         os.replace(former, target)
         raise
-    _remove_tree(former)
+    return former
 
 
 def exchange(first, second):

@@ -1,7 +1,8 @@
-"""How much memory this process may use, for checks and for sizes of buffers."""
+"""How much memory this process may use, for checks and for sizes of buffers; and a pause of the garbage collector."""
 
+import gc
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 
 try:
@@ -34,6 +35,18 @@ def memory_size(default=_GUESS):
         if limit not in (None, getattr(resource, "RLIM_INFINITY", None)):
             limits.append(limit)
     return min(limits, default=default)
+
+
+@contextmanager
+def collector_paused():
+    """Pause Python's garbage collector during the block, if it is on."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _files_of_groups():
