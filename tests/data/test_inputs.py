@@ -41,6 +41,13 @@ def test_whatever_names_a_path_does():
     assert Input("pairs", Place()).files == Input("pairs", [Place()]).files == as_input(Place()).files == ("a b",)
 
 
+def test_a_path_in_the_home_folder_is_found(files, monkeypatch):
+    monkeypatch.setenv("HOME", str(files))
+    given = Input("cooccurrence", "~/m.npz", names="~/names").located().absolute()
+    assert given.files == (str(files / "m.npz"),) and given.names == (str(files / "names"),)
+    assert list(encode_input(given).vocab.words) == ["x", "y"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -30,7 +30,7 @@ def _paths(name, value):
         raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}{hint}")
     if not all(map(is_path, paths)):
         raise ConfigError(f"{name} of an input: invalid file name {str(value)[:40]!r}")
-    return tuple(map(os.fsdecode, paths))
+    return tuple(os.path.expanduser(os.fsdecode(path)) for path in paths)
 
 
 def _tables(kind, data):
