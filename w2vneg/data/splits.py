@@ -340,17 +340,14 @@ def _by_time_of_each(corpus, count, ordered, ends, rng):
     lengths = np.diff(corpus.offsets)
     place = np.arange(len(corpus.ids)) - np.repeat(corpus.offsets[:-1], lengths)
     cuts = ends.cut(lengths, corpus.times, rng)
-    matrices, users, seen = {}, {}, None
-    for k, name in enumerate(PARTS):
-        heads = cuts[:, k + 1]
-        users[name] = int(np.count_nonzero(heads > cuts[:, k]))
-        ids, offsets = corpus.ids[place < np.repeat(heads, lengths)], _offsets(heads)
-        so_far = count(ids, offsets)  # pairs that end in this part or an earlier one
-        if seen is None:
-            matrices[name] = so_far if ordered else so_far + so_far.T.tocsr()
-        else:
-            matrices[name] = so_far - seen
-        seen = so_far
+    users = dict(zip(PARTS, np.count_nonzero(np.diff(cuts), axis=0).tolist(), strict=True))
+    matrices, before = {}, 0
+    for name, heads in zip(PARTS, cuts.T[1:], strict=True):
+        so_far = count(corpus.ids[place < np.repeat(heads, lengths)], _offsets(heads))
+        matrices[name] = so_far - before  # pairs whose target is in this part
+        before = so_far
+    if not ordered:
+        matrices["train"] += matrices["train"].T.tocsr()
     return matrices, users
 
 

@@ -145,9 +145,8 @@ class Graph(Traversal):
         leads_on = np.diff(starts) > 0
         origins = np.flatnonzero(leads_on).astype(np.int32) if graph.origins is None else graph.origins
         alike = matrix.data.min() == matrix.data.max()
-        table, chances = np.empty(0, np.uint64), np.empty(0, np.float32)
-        if not alike:
-            table = alias_rows(starts, matrix.data)
+        table = np.empty(0, np.uint64) if alike else alias_rows(starts, matrix.data)
+        chances = np.empty(0, np.float32)
         if not alike and back > max(1.0, away):
             sums = np.add.reduceat(matrix.data, starts[:-1][leads_on], dtype=np.float64)
             chances = (matrix.data / np.repeat(sums, np.diff(starts)[leads_on])).astype(np.float32)
