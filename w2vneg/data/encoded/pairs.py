@@ -182,8 +182,8 @@ def encode_edges(heads, tails, weights, words, directed, shaping, report):
     heads, tails : ndarray, int32, (n,); weights : ndarray, float32 or float64, (n,), above 0; words : list of str
     shaping, report, and errors : as in `encode_pairs`
     """
-    n_edges = lambda matrix: matrix.nnz if directed else matrix.nnz // 2  # noqa: E731
     _check_sum(2 * weights.sum(dtype=np.longdouble))
+    ways = 1 if directed else 2  # entries of the matrix for each edge
     proper, left_out = heads != tails, dict(report.left_out)
     n_proper = int(proper.sum())
     left_out["self-loops"] = len(proper) - n_proper
@@ -196,15 +196,14 @@ def encode_edges(heads, tails, weights, words, directed, shaping, report):
         weights = np.concatenate([weights, weights])
     matrix = _single_precision(_csr(heads, tails, weights, (len(words),) * 2))
     del heads, tails, weights
-    repeats = n_proper - n_edges(matrix)
-    visits = expected_visits(matrix)
+    n_edges, visits = matrix.nnz // ways, expected_visits(matrix)
     vocab, ids = choose_items(words, visits, shaping, shaping.vocab, "node")
     matrix = matrix.tocoo()
     rows, columns = ids[matrix.row], ids[matrix.col]
     known = (rows >= 0) & (columns >= 0)
     which = "rare nodes" if shaping.vocab is None else "unknown nodes"
     left_out[which] = int(((ids < 0) & (visits > 0)).sum())
-    left_out[f"edges of {which}"] = n_edges(matrix) - int(known.sum()) // (1 if directed else 2)
+    left_out[f"edges of {which}"] = n_edges - int(known.sum()) // ways
     if not known.any():
         raise InputError(f"no edge is left: each has one of {left_out[which]:,} {which}; keep more of them")
     rows, columns, data = rows[known], columns[known], matrix.data[known]
@@ -214,8 +213,8 @@ def encode_edges(heads, tails, weights, words, directed, shaping, report):
         vocab = Vocabulary([vocab.words[i] for i in tied.tolist()], vocab.counts[tied])
         rows, columns = np.searchsorted(tied, rows), np.searchsorted(tied, columns)
     matrix = _csr(rows, columns, data, (len(vocab),) * 2)
-    sizes = {"items": len(vocab), "targets": len(vocab), "kept": n_edges(matrix)}
-    added = {"rows that repeat an edge" + ", in either direction" * (not directed): repeats}
+    sizes = {"items": len(vocab), "targets": len(vocab), "kept": matrix.nnz // ways}
+    added = {"rows that repeat an edge" + ", in either direction" * (not directed): n_proper - n_edges}
     return EncodedGraph(matrix, vocab, replace(report, **sizes, left_out=left_out, added=added), directed)
 
 

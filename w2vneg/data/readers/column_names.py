@@ -24,6 +24,7 @@ _NAMES = {  # meaning -> names, in lower case and without the endings in `_ID`
 _WHOLE = {"stock_code": "item", "user_name": "user", "username": "user", "node_i": "source", "node_j": "target"}
 _WHOLE |= {"parent": "source", "child": "target", "appid": "item", "app_id": "item"}
 _MEANT = {name: meaning for meaning, names in _NAMES.items() for name in names.split()} | _WHOLE
+_UNCLEAR = {*_WHOLE, "location", "show", "pid", "reviewtime", "review_time"}  # other names of the same meaning win
 _ONLY_BESIDE = {"subject": "object", "object": "subject", "origin": "destination"}
 _GROUPS = {"order", "invoice", "basket", "transaction", "playlist", "cart", "receipt", "ticket", "bill", "trip"}
 _BY_LAST = {"rating": "rating", "score": "rating", "stars": "rating"}
@@ -106,8 +107,7 @@ def _found(name):
     squeezed = plain.replace("_", "")
     for one in (plain, squeezed):
         if one in _MEANT:
-            unclear = one in _WHOLE or squeezed == "reviewtime"
-            return _MEANT[one], int(unclear or (_MEANT[one] == "item" and one in ("location", "show", "vote", "pid")))
+            return _MEANT[one], int(one in _UNCLEAR)
     if plain in _GROUPS:
         return "user", 2
     if last in TITLES and _MEANT.get(stem) in ("user", "item"):
@@ -195,7 +195,7 @@ def twins(head):
     stems = {}
     for place, name in enumerate(head):
         parts = _parts(name)
-        if parts and parts[-1] in _ID and len(parts) > 1:
+        if len(parts) > 1 and parts[-1] in _ID:
             parts = parts[:-1]
         if parts:
             stems.setdefault(("_".join(parts[:-1]), parts[-1]), place)

@@ -102,25 +102,22 @@ _OF_FASTA = (
 )
 
 
-def _is_fasta(head):
-    return _has(r"\A>", r"^[A-Za-z*-]{20,}$")(head) and _each(r">.*|[A-Za-z*-]+")(head)
-
-
 def _is_json_lines(head):
-    if head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON.parse)) < 0.9:
+    if head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON.parse)) < 0.9 or _is_lists_by_name(head):
         return False
-    if _is_lists_by_name(head):
-        return False
-    alone = JSON.parse(head.lines[0]).values() if len(head.lines) == 1 else ()
-    return not any(isinstance(value, list) and isinstance(next(iter(value), None), dict) for value in alone)
+    return not any(isinstance(value, list) and value and isinstance(value[0], dict) for value in _values(head))
 
 
 def _is_lists_by_name(head):
     """Return whether one JSON object has lists of texts or numbers as the values of its keys, at least two."""
-    if len(head.lines) != 1 or not fits(head.lines[0], JSON.parse):
-        return False
-    lists = list(JSON.parse(head.lines[0]).values())
+    lists = _values(head)
     return len(lists) > 1 and all(isinstance(own, list) and not isinstance((own or [0])[0], dict) for own in lists)
+
+
+def _values(head):
+    """Return the values of a JSON object that is the only line (list); [] for any other file."""
+    alone = len(head.lines) == 1 and fits(head.lines[0], JSON.parse)
+    return list(JSON.parse(head.lines[0]).values()) if alone else []
 
 
 def _is_json_document(head):
@@ -152,12 +149,7 @@ def _objects(head):
 
 def _below_comments(test):
     """Return a test that nine of ten of the lines that do not begin with #, if there are any, pass this one."""
-
-    def passed(head):
-        lines = [line for line in head.lines if not line.startswith("#")]
-        return bool(lines) and head._replace(lines=lines).share(test) >= 0.9
-
-    return passed
+    return lambda head: head._replace(lines=[line for line in head.lines if line[0] != "#"]).share(test) >= 0.9
 
 
 _is_networkx = _below_comments(lambda line: "{" in line and fits(line, NETWORKX.parse))
@@ -299,9 +291,8 @@ def _header(head):
     """Return the columns of a table by name (dict, str -> list of str); {} if it is no table with a header."""
     for delimiter in _DELIMITERS:
         names = [name.strip().strip('"') for name in head.lines[0].split(delimiter)]
-        if len(names) < 2 or not (sound_like_columns(names) or len(columns_meant(names)) > 1):
-            continue
-        rows = rows_in(head, delimiter)
+        usual = len(names) > 1 and (sound_like_columns(names) or len(columns_meant(names)) > 1)
+        rows = rows_in(head, delimiter) if usual else []
         if len(rows) >= 3 and len(rows[0]) == len(names):
             return dict(zip(names, zip(*rows[1:], strict=True), strict=True))
     quoted = sum(line.startswith('"') for line in head.lines) > 0.1 * len(head.lines)
@@ -335,11 +326,7 @@ def _is_vectors(head):
     rows = [line.split() for line in head.lines[1:]]
     numbers = [cell for row in rows for cell in row[1:]]
     even = sizes and rows and all(len(row) == int(sizes[1]) + 1 for row in rows)
-    return even and all("." in number or "e" in number for number in numbers) and fits(numbers, _floats, list)
-
-
-def _floats(numbers):
-    return list(map(float, numbers))
+    return even and all(("." in number or "e" in number) and fits(number, float, float) for number in numbers)
 
 
 def _label_of_gml(head):
@@ -554,7 +541,12 @@ KINDS = [  # in the order in which they are tried
         "write the table with the database's own export, as CSV",
         lambda head: _SQL(head) and head.share(lambda line: line.rstrip()[-1] in ";,()-/*") >= 0.5,
     ),
-    Kind("FASTA", _OF_FASTA, _is_fasta, ("text",)),
+    Kind(
+        "FASTA",
+        _OF_FASTA,
+        lambda head: _has(r"\A>", r"^[A-Za-z*-]{20,}$")(head) and _each(r">.*|[A-Za-z*-]+")(head),
+        ("text",),
+    ),
     Kind(
         "treebank trees in brackets",
         _A_LINE,

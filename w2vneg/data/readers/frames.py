@@ -176,25 +176,20 @@ class InMemoryTable:
         ]
         if self.matrix is not None:  # its columns are known, and the third is the weight
             columns = [replace(c, requested=c.requested or c.default) if c.default in (1, 2, 3) else c for c in columns]
-        head = Head(self.head, self.named, numeric, cells)
-        found, asked = {}, [[c.requested] if c.requested is not None else c.means for c in columns if c.kind == "name"]
-        remedy = self.in_index(chain(*asked))
+        asked = ([c.requested] if c.requested is not None else c.means for c in columns if c.kind == "name")
+        remedy, labels = self.in_index(chain(*asked)), None
         try:
-            found, labels = find_columns(self.name, columns, head)
+            found, labels = find_columns(self.name, columns, Head(self.head, self.named, numeric, cells))
         except InputError:
             if not remedy:
                 raise
-        if remedy and not (found and labels.by_name):
+        if remedy and not (labels and labels.by_name):
             raise DoubtError(f"{self.name}: {remedy}")
         n_rows = _rows_at_once(columns)
         for start in range(0, len(self), n_rows):
-
-            def where(row, start=start):
-                return f"{self.name}: row {start + row} (from 0)"
-
-            some = slice(start, start + n_rows)
-            cells = {key: self.columns[at][some] for key, at in found.items()}
-            yield Batch(where, min(n_rows, len(self) - start), cells, labels)
+            cells = {key: self.columns[at][start : start + n_rows] for key, at in found.items()}
+            n = min(n_rows, len(self) - start)
+            yield Batch(lambda row, start=start: f"{self.name}: row {start + row} (from 0)", n, cells, labels)
 
 
 def is_graph(data):
@@ -215,12 +210,12 @@ def _columns_of(rows):
 
 def _cells(series):
     """Return a column of a data frame as an array with the cells that a file would hold."""
-    if getattr(getattr(series, "dtype", None), "tz", None) is not None:
+    dtype = getattr(series, "dtype", None)
+    if getattr(dtype, "tz", None) is not None:
         series = series.dt.tz_convert(None)
     null_count = getattr(series, "null_count", None)  # polars turns integers beside a null into floats
     if callable(null_count) and null_count():
         return _objects(series.to_list())
-    dtype = getattr(series, "dtype", None)
     if not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "") in ("i", "u", "b") and series.isna().any():
         return _objects(series.astype(object).where(series.notna(), None))  # so does pandas
     return series.to_numpy()
@@ -230,7 +225,6 @@ def _cells_of_arrow(column):
     import pyarrow as pa
 
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
     column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     if column.null_count and not pa.types.is_floating(column.type) and not pa.types.is_timestamp(column.type):
         return _objects(column.to_pylist())
@@ -258,7 +252,9 @@ def read_parquet(source, columns):
     try:
         with pa.parquet.ParquetFile(place) as file:
             names, kinds = file.schema_arrow.names, pa.types
-            sample = _sample(file, len(names))
+            first = next(file.iter_batches(_SAMPLE), None)
+            values = [column.to_pylist() for column in first.columns] if first else [[]] * len(names)
+            sample = [[str(cell) for cell in own if cell is not None] for own in values]
             numeric = [
                 kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind) or mostly_numbers(some)
                 for kind, some in zip(file.schema_arrow.types, sample, strict=True)
@@ -267,14 +263,10 @@ def read_parquet(source, columns):
             wanted = {key: names[at] for key, at in found.items()}
             first_row = 1
             for batch in file.iter_batches(_rows_at_once(columns), columns=list(dict.fromkeys(wanted.values()))):
-                if batch.num_rows:
-
-                    def where(row, first=first_row):
-                        return f"{source.name}: row {first + row}"
-
+                if n := batch.num_rows:
                     cells = {c.key: _of_arrow(batch.column(wanted[c.key]), c.kind) for c in columns if c.key in wanted}
-                    yield Batch(where, batch.num_rows, cells, labels)
-                first_row += batch.num_rows
+                    yield Batch(lambda row, first=first_row: f"{source.name}: row {first + row}", n, cells, labels)
+                    first_row += n
     except W2vnegError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:  # damaged pages; text that is not UTF-8
@@ -289,13 +281,6 @@ def names_in(path):
         return pyarrow.parquet.read_schema(path).names
     except (ImportError, OSError, ValueError):
         return []
-
-
-def _sample(file, n_columns):
-    batch = next(file.iter_batches(_SAMPLE), None)
-    if batch is None or batch.num_columns != n_columns:
-        return [[] for _ in range(n_columns)]
-    return [[str(cell) for cell in column.to_pylist() if cell is not None] for column in batch.columns]
 
 
 def _joined(name, pieces):

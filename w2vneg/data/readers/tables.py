@@ -108,7 +108,7 @@ class Tables:
                 for batch in self.batches(source):
                     if not self.labels:
                         self.labels = batch.labels
-                        self.labels.hints += _hints_of_lists(batch)
+                        self.labels.hints += tuple(_hints_of_lists(batch))
                     self._found.setdefault(source.name, batch.labels)
                     self.n_rows += batch.n_rows
                     batch = self._kept(batch)
@@ -123,11 +123,11 @@ class Tables:
             self.n_files += 1
             self._progress(done, self._total)
             self.tally[_NO_ROW] += rows_before == (self.n_rows, self.tally["bad rows: wrong number of fields"])
-        if self.files and not self.n_rows:
+        if not self.n_rows:
             raise InputError(f"{source.name}: there are no rows, or only a header; give a table with rows")
         if self.tally["returns"] == self.n_rows:
             raise InputError(f"{self.files[0]}: all {self.n_rows:,} rows are returns, of a quantity below 0")
-        if self.n_rows and not n_kept:
+        if not n_kept:
             why = "; ".join(f"{number:,} {why}" for why, number in self.left_out.items() if number)
             raise InputError(f"{self.files[0]}: none of the {self.n_rows:,} rows can be used: {why}")
 
@@ -152,23 +152,6 @@ class Tables:
                     read[c.key] = read_cells(cells[c.key], c, labels[c.key], where, self._times, self.tally)
             yield Batch(where, n_rows, read, labels)
 
-    def writable(self, text, where, row):
-        """Return whether a text can be written as UTF-8 without NUL; if not, count its row as bad, or refuse it.
-
-        where : callable, int -> str, from a row of the batch to its place in the file
-        """
-        found = _UNWRITABLE.search(text)
-        if found is None:
-            return True
-        what = "NUL" if found[0] == "\0" else "a lone surrogate"
-        if not self.skips:
-            raise InputError(
-                f"{where(row)}: the text contains {what} ({found[0]!a}), which is not valid text; remove it, or leave "
-                "such rows out with --bad-rows skip"
-            )
-        self.tally[f"bad rows: {what} in the text"] += 1
-        return False
-
     def _kept(self, batch):
         """Return a batch without bad rows and returns, and count both, bad rows by their first problem."""
         kept = np.ones(batch.n_rows, bool)
@@ -190,8 +173,7 @@ class Tables:
 
 
 def _hints_of_lists(batch):
-    """Return a hint (tuple of str) for each column of names in a `Batch` if most of its cells look like lists."""
-    hints = ()
+    """Yield a hint (str) for each column of names in a `Batch` if most of its cells look like lists."""
     for key, column in batch.columns.items():
         if not isinstance(column, NameColumn):
             continue
@@ -199,11 +181,10 @@ def _hints_of_lists(batch):
         if sign := sign_of_lists(dict(zip(column.names, counts, strict=False))):
             listed = all(name.lstrip().startswith("[") for name in column.names[:_LOOKED_AT] if sign in name)
             parts = "map(ast.literal_eval)" if listed else f"str.split({sign!r})"
-            hints += (
+            yield (
                 f"most cells of {batch.labels[key]} look like lists separated by {sign!r}, but each is read as one "
-                f"name; write a row for each part, in pandas with t[COLUMN] = t[COLUMN].{parts}; t = t.explode(COLUMN)",
+                f"name; write a row for each part, in pandas with t[COLUMN] = t[COLUMN].{parts}; t = t.explode(COLUMN)"
             )
-    return hints
 
 
 class TextColumn(NamedTuple):
@@ -225,9 +206,17 @@ class TextColumn(NamedTuple):
         tables = Tables((), wanted, self, encoding=encoding)
         for batch in tables.batches(source):
             texts = batch.columns["text"]
-            if any(map(_UNWRITABLE.search, texts)):
-                texts = [text for row, text in enumerate(texts) if tables.writable(text, batch.where, row)]
-            yield "\n".join([*texts, ""]).encode()
+            unwritable = {row: found[0] for row, text in enumerate(texts) if (found := _UNWRITABLE.search(text))}
+            for row, sign in unwritable.items():
+                what = "NUL" if sign == "\0" else "a lone surrogate"
+                if not tables.skips:
+                    raise InputError(
+                        f"{batch.where(row)}: the text contains {what} ({sign!a}), which is not valid text; remove it, "
+                        "or leave such rows out with --bad-rows skip"
+                    )
+                tables.tally[f"bad rows: {what} in the text"] += 1
+            kept = (text for row, text in enumerate(texts) if row not in unwritable)
+            yield "\n".join([*kept, ""]).encode()
         tally["bad rows"] += sum(tables.left_out.values())
 
 
