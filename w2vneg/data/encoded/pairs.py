@@ -395,13 +395,11 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False, needed=True, uni
     InputError, with file and line, if the file is not such a table; or if no pair is left, or the weights overflow
     """
     tables, least = _tables(path), _least_rating(path)
-    of_edges = isinstance(path, Input) and path.kind == "edges"
-    both = of_edges and not path.directed
+    both = isinstance(path, Input) and path.kind == "edges" and not path.directed
     parts, n_unknown, n_idle, weight_read = [], 0, 0, 0.0
     path, in_memory = (path if is_paths(path) else tables.files[0]), isinstance(tables.files[0], InMemoryTable)
     for batch in _liked(tables, least):
-        first, second = (batch.columns[key] for key in ("source" if of_edges else "item", "target"))
-        weights = batch.columns["weight"]
+        first, second, weights, *_ = batch.columns.values()
         weights = np.full(batch.n_rows, unit) if weights is None else weights
         known_either = np.zeros(batch.n_rows, bool)
         for ends in ((first, second), (second, first))[: 1 + both]:
@@ -447,8 +445,8 @@ def count_centres(path, *, lowercase=False):
     """Count how often each name comes first in a pair of a file or table, as for `read_pairs_file`: a Vocabulary."""
     counts = Counter()
     for batch in _liked(_tables(path), _least_rating(path)):
-        column = batch.columns["item"]
-        seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names)).tolist()
+        column, *_ = batch.columns.values()
+        seen = np.bincount(column.codes, minlength=len(column.names)).tolist()
         for name, count in zip(column.names, seen, strict=True):
             counts[as_word(name, lowercase)] += count
     return Vocabulary.from_counts(counts)

@@ -561,12 +561,7 @@ KINDS = [  # in the order in which they are tried
         lambda head: head.share(re.compile(r"\s*\d[\d:.,]+ --> \d").match) > 1 / 7,
         ("text",),
     ),
-    Kind(
-        "word vectors",
-        "give them to --init, or to commands that read vectors",
-        _is_vectors,
-        ("text", "baskets"),
-    ),
+    Kind("word vectors", "give them to --init, or to commands that read vectors", _is_vectors, ("text", "baskets")),
     Kind("a vertical file, CoNLL or CoNLL-U, one token per line", _of_tokens, _tokens, ("text",)),
     Kind("a table with a header", _OF_TEXT, _header, ("text",), _header),
     Kind("a table without a header", _OF_TEXT, _unnamed, ("text",), _unnamed),
