@@ -130,6 +130,8 @@ def test_the_column_that_a_refusal_names_holds_the_text(tmp_path, lines, column)
 def test_a_sign_of_excel_above_the_header_is_no_text(tmp_path):
     (tmp_path / "t").write_text("sep=;\nid;text\n1;a b\n2;# c, d\n")
     assert counts_of(str(tmp_path / "t"), text_col="text", tokenizer="words")[0] == dict.fromkeys("abcd", 1)
+    encoded = encode_input(Input("corpus", str(tmp_path / "t"), text_col="text", tokenizer="words"), min_count=1)
+    assert encoded.report.bad_rows == 0
     (tmp_path / "t").write_text("sep=;\nid;text\n1;a b\n2;c, d;e\n")
     with pytest.raises(InputError, match="t:4: 3 fields where the first row has 2"):
         counts_of(str(tmp_path / "t"), text_col="text")
