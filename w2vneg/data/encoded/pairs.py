@@ -268,8 +268,7 @@ def _single_precision(matrix):
 
 def sums_of(matrix):
     """Return the row and column sums of a sparse matrix: (float64 (n_in,), float64 (n_out,))."""
-    rows, columns = (np.asarray(matrix.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
-    return rows, columns
+    return tuple(np.asarray(matrix.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
 
 
 def ones_of(matrix):

@@ -44,10 +44,16 @@ def read_records(name, blocks, form, columns, bad=None):
     for block in blocks:
         rows, numbers = [], []
         for number, line in enumerate(block.decode().split("\n"), n_lines + 1):
-            row = _parsed(line, form, f"{name}:{number}", bad, columns[0]) if line.strip() else None
-            if row is not None:
-                rows.append(row)
+            if not line.strip():
+                continue
+            try:
+                rows.append(form.parse(line))
                 numbers.append(number)
+            except _UNPARSED:
+                if bad is None:
+                    what = f"{line[:60]!r} is not a {form.name}; correct it, or {columns[0].leave_out}"
+                    raise InputError(f"{name}:{number}: {what}") from None
+                bad[f"bad rows: not a {form.name}"] += 1
         n_lines += block.count(b"\n")
         if not rows:
             continue
@@ -56,19 +62,9 @@ def read_records(name, blocks, form, columns, bad=None):
             return f"{name}:{numbers[row]}"
 
         if found is None:
-            keys, found, labels = _columns_of(where(0), rows[:_SAMPLE], form, columns)
+            keys, found, labels = _columns_of(where(0), rows[:_SAMPLE], columns)
         cells = {c.key: _cells(rows, keys[found[c.key]], c, where) for c in columns if c.key in found}
         yield Batch(where, len(rows), cells, labels)
-
-
-def _parsed(line, form, where, bad, column):
-    try:
-        return form.parse(line)
-    except _UNPARSED:
-        if bad is not None:
-            bad[f"bad rows: not a {form.name}"] += 1
-            return None
-        raise InputError(f"{where}: {line[:60]!r} is not a {form.name}; correct it, or {column.leave_out}") from None
 
 
 def columns_in(rows):
@@ -80,7 +76,7 @@ def columns_in(rows):
     return columns
 
 
-def _columns_of(where, rows, form, columns):
+def _columns_of(where, rows, columns):
     values = columns_in(rows)
     keys = list(values)
     if not keys:
