@@ -176,6 +176,7 @@ def test_the_first_time_settles_the_form(read, monkeypatch):
         ("i,t,w\na,b,1\nc,d,\n", r":3: in 'w' \(--weight-col\), a cell is empty.*; leave .* with --bad-rows skip$"),
         ("a,b,1\nc,d,-2.5\n", r":2: .* the weight -2.5 is below 0"),
         ("a,b,1\nc,d,nan\n", r":2: .* nan is not a finite number"),
+        ("a,b,1600000000\nc,d,nan\ne,f,1600000009\n", r":2: .* nan is not a finite number"),
         ("a,b,1\nc,d,inf\n", r":2: .* inf is not a finite number"),
         ("a,b,1\nc,d,1e999\n", r":2: .* (inf|1e999) is not a finite number"),
         ("a,b,1\nc,d,'0,5'\n", r":2: 4 fields where the first row has 3"),

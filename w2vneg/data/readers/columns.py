@@ -597,7 +597,7 @@ def are_times(cells):
     """Return whether all of these cells (sequence of str) are dates, or integers like Unix times."""
     numbers = _numbers(cells)
     unix = bool(numbers) and any(first < min(numbers) and max(numbers) < last for first, last in _UNIX)
-    return (unix and all(n == int(n) for n in numbers)) or are_dates(cells)
+    return (unix and all(number % 1 == 0 for number in numbers)) or are_dates(cells)
 
 
 def _surely_times(cells):
