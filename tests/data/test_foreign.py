@@ -671,6 +671,7 @@ def test_many_flags_without_names_become_numbers_of_columns(tmp_path):
         "0 1\n1 0\n1 0\n",
         "a b c\n1 0 1\n1 0\n",
         "a b\n0 x\n1 y\n",
+        f"a{'1' * 5000} b\nb c\nc b\n",
     ],
 )
 def test_items_that_are_no_flags_are_baskets(tmp_path, text):

@@ -20,7 +20,7 @@ _NAMES_OUT = (
 )
 _AROUND = " []{}\"'"  # the parts of lists
 _COUNT = re.compile(r"\d+(\.\d+)?")
-_NUMBERED = re.compile(r"(.*[^\W\d].*?)(\d+)")
+_NUMBERED = re.compile(r"(.*[^\W\d].*?)(?<!\d)(\d{1,99})")  # Python reads no number of thousands of digits
 _MARK = re.compile("[-/&+>\u2013\u2014\u2022\u00b7]")  # those of `_SIGNS` are examined before
 
 
