@@ -217,6 +217,9 @@ def lines(*columns):
 
 
 class TestNumbersThatAreNames:
+    def test_may_have_thousands_of_digits(self, file):
+        assert len(read(file(f"{'9' * 5000} 2\n1 2\n2 3\n3 1\n")).vocab) == 4
+
     def test_of_triples_are_doubted(self, file):
         heads, tails = np.random.default_rng(1).permuted(np.tile(np.arange(1, 61), (2, 5)), axis=1)
         path = file(lines(heads, heads * tails % 7, tails))

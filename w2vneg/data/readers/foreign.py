@@ -200,7 +200,8 @@ def _of_konect(head):
 
 def _is_metis(head):
     lines = [line.split() for line in head.lines if not line.startswith("%")]
-    if len(lines) < 4 or len(lines[0]) not in (2, 3, 4) or not all(cell.isdecimal() for row in lines for cell in row):
+    numbers = all(re.fullmatch(r"\d{1,99}", cell) for row in lines for cell in row)
+    if not numbers or len(lines) < 4 or len(lines[0]) not in (2, 3, 4):
         return False
     n_nodes, n_edges = map(int, lines[0][:2])
     sizes = list(map(len, lines[1:]))
