@@ -216,6 +216,12 @@ def test_a_line_of_delimiters_alone_is_an_empty_basket(tmp_path):
     assert (report.groups, report.left_out["empty baskets"]) == (24, 1)
 
 
+def test_blank_lines_alone_are_no_baskets(tmp_path):
+    (tmp_path / "b").write_text("\n\t\n \n")
+    with pytest.raises(InputError, match=r"b: no token in 5 bytes; name a file with text"):
+        encode_input(Input("baskets", str(tmp_path / "b")))
+
+
 def test_delimiter_in_doubt_is_asked():
     with pytest.raises(DoubtError, match="--delimiter comma or --delimiter blank"):
         guess_delimiter("f", ["a b, c d", "a c, b d", "a d, b c", "x, a b c d"])

@@ -34,6 +34,8 @@ def separator_of(given, encoding):
     for name, data in foreign.beginnings(given.files):
         head = foreign.Head.of(data, encoding)
         lines, signs = head.lines, [chosen] if chosen else [*_SIGNS, " "]
+        if not lines:  # it is refused when all of it is read
+            continue
         _refuse_lists(name, head)
         foreign.refuse(name, data, "baskets", encoding)
         command = next(filter(None, (names_of_flags(_rows(lines, sign), sign) for sign in signs)), None)
