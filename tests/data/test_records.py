@@ -173,6 +173,8 @@ def test_edges_of_networkx_without_weights(file):
     with pytest.raises(InputError, match=r":1: 'weight' .* is missing; .*--weight-col none"):
         encode_edges(file(*lines))
     assert visits(encode_edges(file(*lines), weight_col="none")) == {"a": 1, "b": 2, "c": 2, "d": 1}
+    with pytest.raises(InputError, match=r":1: 'weight' .* is nested, as in \(1, 2\): it holds no text or number"):
+        encode_edges(file("a b {'weight': (1, 2)}"))
 
 
 def test_nothing_that_a_file_says_is_run(file, tmp_path):

@@ -108,7 +108,8 @@ def _cells(rows, key, column, where):
         if text is None and not column.lenient:
             what = f"{where(number)}: {key!r} ({column.option}) is nested, as in {str(value)[:40]}"
             others = {own: cell for own, cell in row.items() if not isinstance(cell, list | dict)}
-            raise InputError(f"{what}: it holds {_unnested([others | {key: value}])}")
+            held = _unnested([others | {key: value}]) or "no text or number; write it as one"  # a Python tuple
+            raise InputError(f"{what}: it holds {held}")
         if value is None and not (column.lenient or column.may_be_empty or column.kind == "amount"):
             instead = f", count each row as 1 with {column.typed('none')}" if column.kind == "weight" else ""
             raise InputError(
