@@ -318,3 +318,16 @@ def test_a_weight_that_is_most_of_an_epoch_is_said():
     rows.loc[3, "weight"] = 1e9
     (hint,) = read(rows).report.hints
     assert "one weight, 1e+09, is more than half of the sum of all 200" in hint and "--pairs-per-epoch" in hint
+
+
+class Tensor:
+    """An array as torch has them: its dtype has no names."""
+
+    dtype, ndim = "torch.int64", 2
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([[1, 2], [2, 3], [3, 1]], dtype)
+
+
+def test_a_tensor_is_an_array():
+    assert [column.tolist() for column in InMemoryTable.of(Tensor()).columns] == [[1, 2, 3], [2, 3, 1]]

@@ -75,7 +75,7 @@ class InMemoryTable:
         if hasattr(data, "to_numpy") and not hasattr(data, "columns"):  # a column
             return cls(name, [_cells(data)])._indexed(data)
         if hasattr(data, "dtype") and hasattr(data, "ndim"):
-            return cls._of_array(name, data)
+            return cls._of_array(name, np.asanyarray(data))  # from torch, too
         if hasattr(data, "column_names") and hasattr(data, "itercolumns"):  # from pyarrow
             return cls(name, [_cells_of_arrow(column) for column in data.itercolumns()], data.column_names)
         if hasattr(type(data), "columns") and hasattr(data, "collect"):  # a lazy plan of polars or a cluster
