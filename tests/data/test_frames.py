@@ -331,3 +331,9 @@ class Tensor:
 
 def test_a_tensor_is_an_array():
     assert [column.tolist() for column in InMemoryTable.of(Tensor()).columns] == [[1, 2, 3], [2, 3, 1]]
+
+
+def test_structs_of_polars_are_no_names():
+    table = pytest.importorskip("polars").DataFrame({"user": [{"a": 1}, {"a": 2}], "item": ["x", "y"]})
+    with pytest.raises(InputError, match=r"'user' .* holds \{'a': 1\}, not a name; write its keys as columns"):
+        encode_input(Input("ratings", table))

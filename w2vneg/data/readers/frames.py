@@ -218,7 +218,8 @@ def _cells(series):
         return _objects(series.to_list())
     if not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "") in ("i", "u", "b") and series.isna().any():
         return _objects(series.astype(object).where(series.notna(), None))  # so does pandas
-    return series.to_numpy()
+    cells = series.to_numpy()
+    return cells if cells.ndim == 1 else _objects(series.to_list())  # structs of polars
 
 
 def _cells_of_arrow(column):
@@ -232,9 +233,7 @@ def _cells_of_arrow(column):
 
 
 def _objects(cells):
-    column = np.empty(len(cells), object)
-    column[:] = cells
-    return column
+    return np.fromiter(cells, object, len(cells))
 
 
 def _rows_at_once(columns):
