@@ -13,6 +13,7 @@ import scipy.sparse
 from w2vneg import Input, Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedGraph
+from w2vneg.data.encoded.pairs import count_centres
 from w2vneg.data.inputs import as_input, encode_input
 from w2vneg.ground.errors import ConfigError, DoubtError, InputError
 
@@ -214,6 +215,11 @@ def test_a_file_without_the_weights_that_others_have_is_named(file):
 
 def lines(*columns):
     return "".join(" ".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
+
+
+def test_first_nodes_of_edges_are_counted_as_those_of_pairs(file):
+    found = count_centres(Input("edges", file("a b\nb c\na c\n")))
+    assert dict(zip(found.words, found.counts.tolist(), strict=True)) == {"a": 2, "b": 1}
 
 
 class TestNumbersThatAreNames:
