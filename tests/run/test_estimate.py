@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from planted import as_text, two_topics
 
-from w2vneg import Input, Word2Vec
+from w2vneg import Input, TrainConfig, Word2Vec
 from w2vneg.data.encoded import EncodedPairs, encode_corpus
 from w2vneg.data.encoded.pairs import read_pairs_file
 from w2vneg.ground.errors import ConfigError
@@ -225,7 +225,7 @@ def test_memory_that_cannot_do_is_told_before_a_model_is_made(folder, run_cli, m
     from w2vneg.run import estimate
 
     monkeypatch.setattr(estimate, "memory_size", lambda: PROGRAM)
-    monkeypatch.setattr(estimate, "_trainer", None)
+    monkeypatch.setattr(estimate, "_train", None)
     result = run_cli(*ARGUMENTS, "--dry-run")
     assert (result.code, result.out) == (1, "")
     assert "the run would take at least 170 MB of memory, and this process may use 170 MB; use a smaller" in result.err
@@ -248,5 +248,7 @@ def test_an_interruption_before_the_first_round_is_one():
 
     from w2vneg.run.estimate import _train
 
+    model = SimpleNamespace(config=TrainConfig())
+    trainer = SimpleNamespace(listeners=[], model=model, train=lambda of_command: None)
     with pytest.raises(KeyboardInterrupt):
-        _train(SimpleNamespace(listeners=[], train=lambda of_command: None), 0.0, False)
+        _train(SimpleNamespace(trainer=lambda: trainer), 0.0, False)

@@ -103,8 +103,7 @@ class LocalEngine(Engine):
             launch(read, self.workers)
             read = None
         loss, pairs = 0.0, 0
-        for ranges, part_alphas, batch in self._batches(alphas):
-            self._refresh(ranges, keys, batch)
+        for ranges, part_alphas in self._batches(alphas, keys):
             own = self.plugs, self.shape, self.scratches
             more = train_round(*own, *self._seen, self.tokens, ranges, part_alphas, self.rngs, read)
             loss, pairs = loss + more[0], pairs + more[1]
@@ -125,24 +124,23 @@ class LocalEngine(Engine):
         firsts = [len(replicated) - (self.workers - k) * h for k in range(self.workers)]
         return [Rows(replicated, h, first, k, self.width, frozen, decay, held) for k, first in enumerate(firsts)]
 
-    def _batches(self, alphas):
-        """Yield the launches of a round: one, or as many as a sampler that draws ahead needs."""
+    def _batches(self, alphas, keys):
+        """Yield the launches of a round: one, or as many as a sampler that draws ahead needs, each after its draws."""
         size = self.plugs.sampler.batch_groups
         if not size:
-            yield self.ranges, np.tile(np.array(alphas, np.float64), (self.workers, 1)), 0
+            yield self.ranges, np.tile(np.array(alphas, np.float64), (self.workers, 1))
             return
         first, last = self.ranges[:, :1], self.ranges[:, 1:]
         for batch in range(-(-int((last - first).max()) // size)):
             ranges = np.minimum(first + np.array([batch, batch + 1]) * size, last)
-            yield ranges, linear(*alphas, (ranges - first) / np.maximum(last - first, 1)), batch
+            self._refresh(ranges[:, :1], keys, batch)
+            yield ranges, linear(*alphas, (ranges - first) / np.maximum(last - first, 1))
 
-    def _refresh(self, ranges, keys, batch):
+    def _refresh(self, first, keys, batch):
         sampler = self.plugs.sampler
-        if not sampler.batch_groups:
-            return
         if sampler.foreseen and batch * sampler.batch_groups % sampler.foreseen == 0:
-            sampler.foresee(self._centres(ranges[:, :1], sampler.foreseen))
-        centres = self._centres(ranges[:, :1], sampler.batch_groups)
+            sampler.foresee(self._centres(first, sampler.foreseen))
+        centres = self._centres(first, sampler.batch_groups)
         with threads(self.workers):
             sampler.refresh(self.vectors_in, self.vectors_out, centres, self._stream(*keys, batch))
 

@@ -273,7 +273,6 @@ class VirtualCrew:
     """
 
     side_by_side, lost = False, 0
-    ranks: tuple[Rank, ...] | list[Rank] = ()
     beginning = nullcontext
 
     def open(self, shares):

@@ -25,7 +25,6 @@ import numpy as np
 
 from ..ground.events import Diagnosis
 from ..kernels.contracts import binds
-from ..kernels.groups import Plugs
 from ..kernels.linalg import Rows
 from ..kernels.observe import Pairs, Seen, enumerate_noise, observe, sample_groups
 from ..kernels.schedule import stream_key
@@ -97,7 +96,7 @@ class Diagnoser:
 
     def _draw(self, epoch):
         """Return a `Seen` whose arrays are (n_sets, n_pairs, …)."""
-        plugs, shape = Plugs(*self.engine.plugs), self.engine.shape
+        plugs, shape = self.engine.plugs, self.engine.shape
         n_pairs, n = len(self.pairs.centres), shape.n_negatives
         tasks = np.tile(np.arange(n_pairs), self.n_sets)
         size = len(tasks), 1 + n

@@ -72,9 +72,8 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
         what = f"the run would take at least {needed / 2**20:,.0f} MB of memory"
         limit = f"this process may use {room / 2**20:,.0f} MB"
         raise ConfigError(f"{what}, and {limit}; use a smaller --dim or --max-vocab, or raise the limit")
-    _train(_trainer(run), 0.0, of_command)  # the first round compiles or loads the kernels
-    trainer = _trainer(run)
-    last, taken = _train(trainer, seconds, of_command)
+    _train(run, 0.0, of_command)  # the first round compiles or loads the kernels
+    trainer, last, taken = _train(run, seconds, of_command)
     share, remaining = last.fraction, 1 - done
     left, choosing = taken * remaining / share, 0.0
     if validation is not None:
@@ -97,16 +96,10 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
     )
 
 
-def _trainer(run):
-    """Return a `Trainer` whose read-out needs no pass over the data at the end."""
-    trainer = run.trainer()
-    trainer.model.config = dataclasses.replace(trainer.model.config, readout=DEFAULT)
-    return trainer
-
-
-def _train(trainer, seconds, of_command):
-    """Train until a round ends after at least `seconds`; return (RoundDone of the last round, seconds taken)."""
-    events = []
+def _train(run, seconds, of_command):
+    """Train until a round ends after at least `seconds`; return (Trainer, RoundDone of the last round, seconds taken)."""
+    trainer, events = run.trainer(), []
+    trainer.model.config = dataclasses.replace(trainer.model.config, readout=DEFAULT)  # needs no pass over the data
 
     def listen(event):
         if isinstance(event, RoundDone):
@@ -119,7 +112,7 @@ def _train(trainer, seconds, of_command):
     trainer.train(of_command=of_command)
     if not events:
         raise KeyboardInterrupt  # a signal stopped it before anything was measured
-    return events[-1], time.perf_counter() - begun
+    return trainer, events[-1], time.perf_counter() - begun
 
 
 def _memory(trainer, encoded, validation):

@@ -37,6 +37,7 @@ from .state import Provenance, files_of_known, read_known_pairs
 
 _FORMAT = 1
 _SHAPING = "min_count", "max_vocab", "encoding", "lowercase"  # options of the vocabulary
+_OPTIONS = "neighbours", "l2", "workers", *_SHAPING
 
 
 @dataclass
@@ -119,31 +120,29 @@ class Slim(Recommender):
     """
 
     def __init__(self, neighbours: int | None = None, l2: float | None = None, **options: Any) -> None:
-        self.neighbours = self.l2 = self.workers = None
-        self._shaping: dict[str, Any] = {}
+        vars(self).update(dict.fromkeys(_OPTIONS))
         self.model: SlimModel | None = None
         self.set_params(neighbours=neighbours, l2=l2, **options)
 
     def __repr__(self):
-        given = (f"{name}={value!r}" for name, value in self.get_params().items() if value is not None)
-        return f"{type(self).__name__}({', '.join(given)})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._given().items())})"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all options by name, None for those left open."""
-        shaping = dict.fromkeys(_SHAPING) | self._shaping
-        return {"neighbours": self.neighbours, "l2": self.l2, "workers": self.workers, **shaping}
+        return {name: getattr(self, name) for name in _OPTIONS}
+
+    def _given(self):
+        return {name: value for name, value in self.get_params().items() if value is not None}
 
     def set_params(self, **params: Any) -> Slim:
         """Change options for the next `fit`; ConfigError if one is unknown or out of range."""
-        params = self.get_params() | params
-        neighbours, l2, workers = (params.pop(name) for name in ("neighbours", "l2", "workers"))
-        unknown = params.keys() - set(_SHAPING)
-        if unknown:
+        if unknown := params.keys() - set(_OPTIONS):
             raise ConfigError(f"slim has no option {min(unknown)!r}; it has neighbours, l2, min_count, …")
-        check_penalty(1 if neighbours is None else neighbours, 1.0 if l2 is None else l2)
-        shaping = {name: value for name, value in params.items() if value is not None}
-        TrainConfig(**shaping, workers=workers)  # checks their ranges
-        self.neighbours, self.l2, self.workers, self._shaping = neighbours, l2, workers, shaping
+        params = self.get_params() | params
+        of_config = {name: value for name, value in params.items() if value is not None}
+        check_penalty(of_config.pop("neighbours", 1), of_config.pop("l2", 1.0))
+        TrainConfig(**of_config)  # checks their ranges
+        vars(self).update(params)
         return self
 
     def fit(self, data: Any) -> Slim:
@@ -152,19 +151,17 @@ class Slim(Recommender):
         ConfigError or InputError for anything else
         """
         given = data = as_input(data)
+        own = self._given()
+        workers = own.pop("workers", None)
         if isinstance(data, Input):
-            encoding = self._shaping.get("encoding", "utf-8")
-            given = settled(data, encoding).located()
-            data = encode_input(given, **self._shaping)
+            given = settled(data, own.get("encoding", "utf-8")).located()
+            data = encode_input(given, **{name: own[name] for name in _SHAPING if name in own})
             say_what_was_read(data.report)
         has, users = _who_has_what(data)
-        usual = default_of(has)
-        neighbours = usual[0] if self.neighbours is None else self.neighbours
-        l2 = usual[1] if self.l2 is None else self.l2
-        weights = fit_weights(has, neighbours, l2, self.workers)
-        options, lowercase = {"neighbours": neighbours, "l2": l2}, bool(self._shaping.get("lowercase"))
-        self.report, items = data.report, data.vocab_out
-        own = {name: value for name, value in self.get_params().items() if value is not None and name != "workers"}
+        neighbours, l2 = default_of(has)
+        options = {"neighbours": own.get("neighbours", neighbours), "l2": own.get("l2", l2)}
+        weights = fit_weights(has, **options, workers=workers)
+        self.report, items, lowercase = data.report, data.vocab_out, bool(own.get("lowercase"))
         self.model = SlimModel(users or items, items, weights, has if users else None, options, lowercase, own)
         if isinstance(given, Input) and not given.in_memory:
             self.model.origin.input = given.absolute().as_dict()

@@ -17,7 +17,7 @@ from .assembly import assemble
 from .diagnostics import Diagnoser
 from .model import Model, look_at_contexts
 from .spectral import epochs_of, is_spectral, start_spectral
-from .state import LastGoodState, Progress, Provenance, known_of
+from .state import LastGoodState, Provenance, known_of
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss, which only a diverging run reaches
@@ -149,12 +149,8 @@ class Trainer:
         # copying and checking both matrices costs about 1 % of training on as many tokens as they have numbers
         affordable = self.engine.n_positions // (self.model.vectors_in.size + self.model.vectors_out.size)
         every = max(1, len(rounds) // min(4, max(1, affordable)))
-        former, self.model.good = self.model.good, None  # `former`: of an interrupted run
-        if former is not None:
-            self.engine.replica.keep(former.matrices)
-            self._good = former.position
-        else:
-            self._keep()
+        self._keep(self.model.good)  # that of an interrupted run, if any
+        self.model.good = None
         while position.round < len(rounds) and not self.stopped:
             if self._evaluate() or self.stopped:
                 break
@@ -227,9 +223,10 @@ class Trainer:
         scale = self.engine.alpha_scale * self.model.position.alpha_factor
         return scale * linear(self.config.alpha, self.config.min_alpha, fraction)
 
-    def _keep(self):
-        self.engine.replica.keep()
-        self._good = Progress(**vars(self.model.position))
+    def _keep(self, state=None):
+        """Keep the latest state, or a given `LastGoodState`, to return to."""
+        self.engine.replica.keep(state and state.matrices)
+        self._good = state.position if state else dataclasses.replace(self.model.position)
 
     def _roll_back(self):
         position = self.model.position
@@ -259,8 +256,7 @@ class Trainer:
         self._emit(done)
         self._emit(self.engine.report(position.epoch))
         if self.diagnose:
-            with self._clock.stopped():
-                self.engine.replica.compose()
+            with clock.stopped():
                 engine = self.engine.replica
                 trains = engine is self.engine
                 self._diagnoser = self._diagnoser or Diagnoser(engine, self.corpus, self.config, trains=trains)

@@ -276,12 +276,10 @@ def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
 
 def _fingerprint(pairs):
     """Return a checksum of pairs, or of the bytes of a set; None for None."""
-    if pairs is None or isinstance(pairs, bytes):
-        return pairs and zlib.crc32(pairs)
-    value = 0
-    for array, kind in ((pairs.centres, np.int64), (pairs.targets, np.int64), (pairs.weights, np.float64)):
-        value = zlib.crc32(np.ascontiguousarray(array, kind).tobytes(), value)
-    return value
+    if isinstance(pairs, HeldOut):
+        arrays = (pairs.centres, np.int64), (pairs.targets, np.int64), (pairs.weights, np.float64)
+        pairs = b"".join(np.asarray(array, kind).tobytes() for array, kind in arrays)
+    return None if pairs is None else zlib.crc32(pairs)
 
 
 class SetValidation(Validation):

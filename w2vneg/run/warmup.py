@@ -57,7 +57,10 @@ def warm_up(config, source="text"):
     with tempfile.TemporaryDirectory() as folder:
         word2vec, path = Word2Vec(config), Path(folder) / "made-up.txt"
         names = [f"item{number}" for number in range(_ITEMS)]
-        _compile_the_end(names, config.dim, Path(folder) / "zeros.txt")
+        # compile first what a run needs last, since the main process starts with what it needs first
+        alias_table(np.ones(1))
+        Vectors(names, np.zeros((len(names), config.dim), np.float32)).save(Path(folder) / "zeros.txt")
+        merge_round([np.zeros((3, config.dim), np.float32)], 2, 1, [np.zeros(1)])
         encoded = config.traversal.made_up(path, names, random.Random(1))
         word2vec.model = Run(config, encoded).trainer().train()
         word2vec.vectors.save(Path(folder) / "vectors.txt")
@@ -69,13 +72,6 @@ def warm_up(config, source="text"):
     new = tuple(name for name, (compiled, _) in gains.items() if compiled > 0)
     found = tuple(name for name, (compiled, loaded) in gains.items() if compiled <= 0 < loaded)
     return Warmed(new, found, time.perf_counter() - begun)
-
-
-def _compile_the_end(names, dim, path):
-    """Compile first what a run needs last, since the main process starts with what it needs first."""
-    alias_table(np.ones(1))
-    Vectors(names, np.zeros((len(names), dim), np.float32)).save(path)
-    merge_round([np.zeros((3, dim), np.float32)], 2, 1, [np.zeros(1)])
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def compared(trials, combinations, names, metric, data=""):
     trials : list of `trials.Trial`; combinations : list of dict, the options of each run; names : list of str, of each
     metric : str, the figure to compare; data : str, what the trials were trained on
     """
-    found, first, groups = [], None, by_combination(trials)
+    found, first, groups = [], {}, by_combination(trials)
     for options, name in zip(combinations, names, strict=True):
         own = groups.get(key_of(options), [])
         failed = next((trial.reason for trial in own if trial.reason is not None), None)
@@ -82,14 +82,10 @@ def compared(trials, combinations, names, metric, data=""):
             found.append(Compared(name, metric, data, {}, *(None,) * 8, reason=failed or "was not run"))
             continue
         values = {trial.seed: trial.figures[metric] for trial in own}
-        differences = (None,) * 4
-        if first is None:
-            first = values
-        else:
-            paired = [values[seed] - first[seed] for seed in values if seed in first]
-            differences = student(paired)
+        paired = [value - first[seed] for seed, value in values.items() if seed in first]
+        first = first or values
         seconds = float(np.mean([trial.seconds for trial in own]))
-        figures = *student(list(values.values()))[:3], *differences, seconds
+        figures = *student(list(values.values()))[:3], *student(paired), seconds
         l2 = {trial.seed: trial.l2 for trial in own if trial.l2}
         found.append(Compared(name, metric, data, values, *figures, l2=l2))
     return found

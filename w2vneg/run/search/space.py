@@ -150,7 +150,9 @@ class Tpe:
 
     TPE draws the first ten at random, then models where good and bad runs lie. A run is given up when its best
     evaluation so far is worse than the median of earlier runs at that point. Trials of a resumed folder are added
-    without their curves. grid, ranges : as `parse_grid` and `parse_ranges` return them
+    without their curves. Methods are those of `Planned`.
+
+    grid, ranges : as `parse_grid` and `parse_ranges` return them
     """
 
     def __init__(self, grid, ranges, n, seed):
@@ -168,11 +170,9 @@ class Tpe:
         return self._n
 
     def corners(self):
-        """See `Planned`: all combinations of the grid and the ends of the ranges."""
         return combinations(self._grid | {name: [span.low, span.high] for name, span in self._ranges.items()})
 
     def begin(self, trials, metric):
-        """Add the trials of a folder (list of Trial); `metric` is the Metric to choose by."""
         optuna = self._optuna
         self._study = optuna.create_study(
             direction="maximize" if metric.sign > 0 else "minimize",
@@ -195,7 +195,6 @@ class Tpe:
             yield {n: ranges[n].rounded(value) if n in ranges else value for n, value in self._running.params.items()}
 
     def tell(self, trials, metric):
-        """Report the trials of the combination proposed last, one per seed."""
         if self._running is None:  # from the folder, so the study has it
             return
         states, failed = self._optuna.trial.TrialState, [trial for trial in trials if trial.reason is not None]
@@ -206,7 +205,6 @@ class Tpe:
         self._running = None
 
     def should_prune(self, event, first):
-        """Return whether to give up a run after an event; first : bool, it has the first seed."""
         if not isinstance(event, Validated) or self._running is None or not first:
             return False
         self._running.report(event.value, round(1000 * event.epoch))
