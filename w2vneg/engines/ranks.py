@@ -42,10 +42,6 @@ class Packed(NamedTuple):
     ids: np.ndarray | None
     values: np.ndarray
 
-    @property
-    def nbytes(self):
-        return sum(array.nbytes for array in self if array is not None)
-
 
 class Packer:
     """Packs `n_rows` rows block by block, into a reused buffer."""
@@ -133,7 +129,7 @@ class Rank:
         self.engine = self.share.engine(plan, frozen)
         self.engine.slot = self.slot
         self.version, self.loaded, self._moved = 0, False, False
-        self._rounds: tuple[int | None, list[Round]] = None, []
+        self._rounds_of = functools.lru_cache(1)(self.engine.plan)
         self._base = {name: matrix.copy() for name, matrix in self.rows().items()} if self.n_ranks > 1 else {}
 
     def rows(self):
@@ -151,9 +147,7 @@ class Rank:
         if self._base and self._moved:
             self._set(self._base)
         self._moved = True
-        if self._rounds[0] != task.epoch:
-            self._rounds = task.epoch, self.engine.plan(task.epoch)
-        rounds = self._rounds[1]
+        rounds = self._rounds_of(task.epoch)
         first, last = (len(rounds) * k // task.n_periods for k in (task.number, task.number + 1))
         rounds = rounds[first:last]
         loss, pairs, n = 0.0, 0, len(rounds)

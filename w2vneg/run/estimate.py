@@ -97,7 +97,7 @@ def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0, of_comm
 
 
 def _train(run, seconds, of_command):
-    """Train until a round ends after at least `seconds`; return (Trainer, RoundDone of the last round, seconds taken)."""
+    """Train until a round ends after `seconds` or more; return (Trainer, RoundDone of that round, seconds taken)."""
     trainer, events = run.trainer(), []
     trainer.model.config = dataclasses.replace(trainer.model.config, readout=DEFAULT)  # needs no pass over the data
 

@@ -117,10 +117,7 @@ def holds_model(folder):
 
 def check_place(folder):
     """Raise OutputError if a model cannot be saved at `folder`, or would replace something else."""
-
-    def others_in(names):
-        return [] if _MARKS.issubset(names) or SLIM in names else names
-
+    others_in = lambda names: [] if _MARKS.issubset(names) or SLIM in names else names  # noqa: E731
     check_replaceable(folder, others_in, "a w2vneg model")
 
 
@@ -277,8 +274,7 @@ def run_as_toml(model, folder, rewrite=lambda value: value):
     """
     origin, updated = model.origin, "update" in model.origin.begun
     again = "--update MODEL, data and options as below," if updated else f"--config {RUN_FILE}"
-    lines = [f"# To repeat this run: w2vneg train {again} --save-model DIR"]
-    lines += [f"# {sentence}" for sentence in _missing(model)]
+    sentences = f"To repeat this run: w2vneg train {again} --save-model DIR", *_missing(model)
     values = model.config.as_dict() | {"loss": model.config.preset or model.config.loss.name}
     follow = table().keys() - {item.name for item in options_of_users()}  # these are derived again
     data = as_flags_of_data(origin.input, model.config.source.name)
@@ -290,9 +286,8 @@ def run_as_toml(model, folder, rewrite=lambda value: value):
     values = data | {name: value for name, value in values.items() if name not in follow}
     if model.best is not None:
         values |= as_flags_of_validation(model.best.settings)
-        at_the_end = model.config.epochs or values["eval_every"]
-        values["eval_every"] = min(values["eval_every"], at_the_end)
-    return "\n".join(lines) + "\n" + to_toml(rewrite(values))
+        values["eval_every"] = min(values["eval_every"], model.config.epochs or values["eval_every"])
+    return "".join(f"# {sentence}\n" for sentence in sentences) + to_toml(rewrite(values))
 
 
 def as_flags_of_data(given, traversal):
