@@ -150,9 +150,7 @@ class Tpe:
 
     TPE draws the first ten at random, then models where good and bad runs lie. A run is given up when its best
     evaluation so far is worse than the median of earlier runs at that point. Trials of a resumed folder are added
-    without their curves. Methods are those of `Planned`.
-
-    grid, ranges : as `parse_grid` and `parse_ranges` return them
+    without their curves. Methods are those of `Planned`. grid, ranges : as `parse_grid` and `parse_ranges` return them
     """
 
     def __init__(self, grid, ranges, n, seed):
