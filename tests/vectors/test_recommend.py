@@ -60,6 +60,9 @@ def test_users_get_items_and_what_they_have_is_left_out(folder):
     word2vec = Word2Vec.load("users")
     assert [item for item, _ in word2vec.recommend("u", exclude_known="had.tsv")] == ["y", "u"]
     assert [item for item, _ in word2vec.recommend(["u", "v"], exclude_known="had.tsv")] == ["y"]
+    with pytest.raises(ConfigError, match="leave exclude_known out"):  # as the command says, too
+        word2vec.recommend("z", exclude_known="had.tsv", new_user=True)
+    assert word2vec.recommend("z", exclude_known=(), new_user=True) == word2vec.recommend("z", new_user=True)
 
 
 def test_names_with_blanks_are_found_as_the_vocabulary_has_them():

@@ -80,6 +80,8 @@ class Recommender:
 
         model = self._trained()
         if new_user:
+            if not (exclude_known is None or (isinstance(exclude_known, list | tuple) and not exclude_known)):
+                raise ConfigError("new_user=True takes the history from items; leave exclude_known out")
             return recommend_new(model, items, k, score, only)
         known, _ = read_known_of((), exclude_known, model)
         return recommend(model, items, k, known, score, only)
