@@ -28,7 +28,7 @@ from w2vneg.ground.events import EpochDone, RoundDone, TrialDone, TrialStarted
 from w2vneg.ground.files.locks import owned
 from w2vneg.objectives.presets import PRESETS, Preset
 from w2vneg.run.folder import as_flags_of_validation
-from w2vneg.run.search.trials import TrialFolder
+from w2vneg.run.search.trials import Trial, TrialFolder
 from w2vneg.run.search.tuning import tune
 from w2vneg.run.validation import Metric, Validation
 
@@ -269,6 +269,13 @@ def test_a_line_that_is_no_trial_is_told(tmp_path, line, message):
     assert message in str(caught.value)
     (tmp_path / "trials.jsonl").write_bytes(json.dumps(GOOD).encode() + b"\n" + line)  # cut short
     assert [trial.options for trial in search().trials] == [{"alpha": 0.1}]
+
+
+def test_a_value_that_is_not_utf_8_is_in_all_tables_as_it_was_typed(tmp_path):
+    found = TrialFolder(tmp_path, {}, TrainConfig(), Metric.parse("nll"))
+    found.add(Trial({"loss": "\udcff"}, 1, {}, None, 1.0, "unknown loss"))
+    found.write_tables(1)
+    assert all(b"\xff" in (tmp_path / name).read_bytes() for name in ("trials.csv", "trials.md"))
 
 
 @pytest.mark.parametrize("content", [b"3", b"[]", b"null", b"{", b"\xff", b'{"a": NaN}', b"[" * 100_000])

@@ -7,6 +7,7 @@ trials.csv, trials.md, best.toml   rebuilt from it after each trial
 
 import csv
 import dataclasses
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,9 +167,9 @@ class TrialFolder:
         scored = [row for row in rows if row.value is not None]
         best = next((row for row in scored if row.seeds >= seeds), scored[0] if scored else None)
         if self.path is not None:
-            table = _table(rows, self.metric)
-            with atomic_file(self.path / "trials.csv", "w", encoding="utf-8") as stream:
-                csv.writer(stream, lineterminator="\n").writerows(table)
+            table, lines = _table(rows, self.metric), io.StringIO()
+            csv.writer(lines, lineterminator="\n").writerows(table)
+            self._write("trials.csv", lines.getvalue())
             self._write("trials.md", as_markdown(table))
             if best is not None:
                 self._write("best.toml", self._toml(best))
