@@ -47,11 +47,10 @@ class Snapshot:
                 self._file.seek(0)
                 for matrix in matrices:
                     _write(self._file, matrix)
+                return
             except OSError:  # the disk is full; earlier copies are lost, but these go to memory
                 self._file.close()
                 self._file = None
-            else:
-                return
         if not self._copies:
             self._copies = [np.empty_like(matrix) for matrix in matrices]
         for copy, matrix in zip(self._copies, matrices, strict=True):
@@ -202,8 +201,7 @@ class Engine:
 
     def plan(self, epoch):
         """Return the rounds of an epoch, a list of `Round`; the same for the same seed."""
-        order_key = self._stream(_ORDER, self.seed, epoch)
-        order = rounds_of(self.walk.n_positions, self.block, self.workers, order_key)
+        order = rounds_of(self.walk.n_positions, self.block, self.workers, self._stream(_ORDER, self.seed, epoch))
         return [Round(epoch, number, blocks) for number, blocks in enumerate(order)]
 
     def run(self, round, alphas):

@@ -91,9 +91,7 @@ def _value(item, text, whole):
     """Convert a value from the command line to the type of the option, and check its range."""
     kind, text = item.metadata["kind"], text.strip()
     try:
-        value = kind(text) if kind in (int, float) else text
-        if kind is bool:
-            value = _TRUTHS[text.lower()]
+        value = _TRUTHS[text.lower()] if kind is bool else kind(text)
     except (ValueError, KeyError):
         what = {int: "a whole number", float: "a number", bool: "true or false"}[kind]
         raise ConfigError(f"{whole}: {text!r} is not {what}") from None

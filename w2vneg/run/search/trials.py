@@ -237,8 +237,7 @@ def _table(rows, metric):
     names = list(dict.fromkeys(name for own in options for name in own))
     others = list(dict.fromkeys(name for row in rows for name in row.figures if name != metric.name))
     low, high = f"{metric.name}_low", f"{metric.name}_high"
-    heading = ["rank", *names, metric.name, low, high, "seeds", "epoch", *others, "seconds", "reason"]
-    table = [heading]
+    table = [["rank", *names, metric.name, low, high, "seeds", "epoch", *others, "seconds", "reason"]]
     for rank, (row, own) in enumerate(zip(rows, options, strict=True), 1):
         line = [str(rank) if row.value is not None else ""]
         for value in map(own.get, names):  # None: the trial left it at its default
