@@ -362,7 +362,7 @@ def test_states_are_kept_where_copying_them_is_cheap(n_words, times):
     corpus = encode_corpus([words[k : k + 10] for k in range(0, 20_000, 10)], min_count=1)
     trainer = Word2Vec(**SMALL | {"loss": "ns", "epochs": 1}).trainer(corpus)
     kept, keep = [], trainer.engine.keep
-    trainer.engine.keep = lambda: (kept.append(trainer.model.position.round), keep())
+    trainer.engine.keep = lambda state: (kept.append(trainer.model.position.round), keep(state))
     trainer.train()
     assert trainer.engine.n_rounds == 20
     assert kept == [20 // times * k for k in range(times)]
