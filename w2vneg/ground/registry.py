@@ -43,11 +43,12 @@ class Registry(dict):
     """A table of plugs by name; a decorator on a class or function registers it. Unknown names are UnknownNameError.
 
     kind : str, singular noun of an entry, for messages; base : type, optional, that entries must derive from
+    listed : str, optional, how a user lists the entries, for messages
     """
 
-    def __init__(self, kind, base=None):
+    def __init__(self, kind, base=None, listed=None):
         super().__init__()
-        self.kind, self.base = kind, base
+        self.kind, self.base, self.listed = kind, base, listed
         self.listeners = []  # called without arguments after every change
 
     def register(self, name):
@@ -74,7 +75,8 @@ class Registry(dict):
         return enter
 
     def __missing__(self, name):
-        raise UnknownNameError(f"unknown {self.kind} {name!r}{did_you_mean(name, self)}")
+        hint = did_you_mean(name, self) + (f" {self.listed}." if self.listed else "")
+        raise UnknownNameError(f"unknown {self.kind} {name!r}{hint}")
 
     def unregister(self, name):
         """Remove `name` (for tests and notebooks that redefine a plug)."""
