@@ -106,6 +106,17 @@ def test_users_need_no_copies_and_items_have_more():
     assert tuple(private_rows(n_rows, 6_040, 4).values()) == (500, 500)
 
 
+@pytest.mark.parametrize("n_targets", [300, 3_706, 9_000])
+@pytest.mark.parametrize("workers", [1, 2, 4, 16])
+@pytest.mark.parametrize("of_users", [True, False])
+def test_rows_of_plugs_are_copied_like_the_matrix_of_their_side_which_numbers_them(n_targets, workers, of_users):
+    n_rows = {"vectors_in": 9_040, "vectors_out": n_targets, "log_z": 9_040}
+    n_rows |= {"discriminator_in": 9_040, "discriminator_out": n_targets}
+    chosen = private_rows(n_rows, 9_040, workers, of_users)
+    assert chosen["log_z"] == chosen["discriminator_in"] == chosen["vectors_in"]
+    assert chosen["discriminator_out"] == chosen["vectors_out"]
+
+
 def test_rounds_are_short_where_workers_have_copies_and_share_out_where_they_have_nothing_else():
     assert [block_size(10**9, workers, 100.0) for workers in (1, 4)] == [400_000, 400_000]
     assert [block_size(10**9, workers, 100.0, 500, 70_000) for workers in (2, 16)] == [65_536, 65_536]

@@ -35,7 +35,9 @@ def private_rows(n_rows, n_vocab, workers, of_users=False):
     chosen = {name: min(n_vocab if few else _HOT, n) for name, n in n_rows.items()}
     if of_users and not few:
         n_targets = n_rows["vectors_out"]
-        chosen |= {"vectors_in": 0} | ({"vectors_out": n_targets} if n_targets * workers <= _OF_TARGETS else {})
+        of_targets = n_targets if n_targets * workers <= _OF_TARGETS else chosen["vectors_out"]
+        # rows of plugs, too: a row number from one of the two matrices indexes them
+        chosen = {name: of_targets if name.endswith("_out") else 0 for name in n_rows}
     return chosen
 
 
