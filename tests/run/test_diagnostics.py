@@ -215,6 +215,18 @@ def test_excluded_negatives_count_for_nothing(corpus, as_python):
         assert not seen.gradients[:, c, 1:][excluded].any()
 
 
+@pytest.mark.parametrize("steps", ["both", "1:3"])
+def test_a_discriminator_weighs_the_draws_whose_turn_it_is_too(corpus, as_python, steps):
+    found = diagnoser(corpus, 5, 8, weigher="discriminator", discriminator_steps=steps)
+    rows_in, rows_out = (found.engine.shared(f"discriminator_{side}") for side in ("in", "out"))
+    rng = np.random.default_rng(1)
+    for rows in (rows_in, rows_out):
+        rows[:] = rng.normal(size=rows.shape)
+    seen = found._draw(1)
+    logits = np.einsum("spkd,pd->spk", rows_out[seen.ids], rows_in[found.pairs.centres])
+    np.testing.assert_allclose(seen.weights[:, :, 1:], 1 / (1 + np.exp(logits)), rtol=1e-4)
+
+
 def test_absolute_softmax_has_the_chain_rule(corpus):
     found = diagnoser(corpus, n_sets=8, sampler="uniform", absolute_softmax=True)
     seen = found._draw(1)

@@ -285,9 +285,10 @@ def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
         make_absolute(negative_logits, draws, scratch.negative_signs)
     exp_into(positive_logits, padded(m), ONE, ZERO, scratch.positive_exp_logits)
     exp_into(negative_logits, padded(draws), ONE, ZERO, scratch.negative_exp_logits)
-    if shape.sharing != _WINDOW and not prepare_group(
+    trains = shape.sharing == _WINDOW or prepare_group(
         plugs.weigher, weigher_state, width, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng
-    ):
+    )
+    if not trains and alpha != ZERO:  # at 0, gradients are only looked at
         return False, 0.0
     done, value = _step_whole_group(plugs, weigher_state, shape, scratch, group)
     if not done:
@@ -297,7 +298,7 @@ def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
             scratch.positive_steps[k] *= scratch.positive_signs[k]
         for k in range(draws):
             scratch.negative_steps[k] *= scratch.negative_signs[k]
-    return True, value
+    return trains, value
 
 
 @njit(borrows=True)
