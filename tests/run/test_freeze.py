@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from planted import two_topics
 
-from w2vneg import Vectors, Word2Vec
+from w2vneg import Input, Vectors, Word2Vec
 from w2vneg.ground.errors import ConfigError, FileNote, InputError
 from w2vneg.run.model import Model
 from w2vneg.run.prior import Prior
@@ -193,3 +193,17 @@ def test_inner_nodes_of_a_tree_are_nobodys_rows(first):
     with pytest.warns(FileNote, match="the inner nodes start fresh"):
         trainer = again.trainer(again.encode(FIRST), prior=Prior.init(word2vec.model))
     assert trainer.started == 2 and not trainer.model.vectors_out.any()
+
+
+@pytest.mark.slow
+def test_inner_nodes_of_the_same_tree_stay_where_other_users_have_the_same_items():
+    items = [["a", "b", "c"], ["b", "c", "d"], ["a", "d"]] * 4
+    pairs = [[(f"{name}{k}", item) for k, some in enumerate(items) for item in some] for name in ("old", "new")]
+    pairs[1][0] = ("old0", "a")  # one is known
+    options = {"dim": 6, "epochs": 1, "workers": 1, "loss": "hierarchical"}
+    word2vec, other = Word2Vec(**options), Word2Vec(**options)
+    before, after = (Input("pairs", [*map(list, part)], rectangular=True) for part in pairs)
+    word2vec.fit(before)
+    other.fit(after, init=word2vec.model, freeze=True)
+    assert other.model.frozen["vectors_out"].all() and not other.model.frozen["vectors_in"].all()
+    assert np.array_equal(other.model.vectors_out, word2vec.model.vectors_out)

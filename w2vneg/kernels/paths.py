@@ -19,10 +19,10 @@ from .bags import add_to_bag, mean_of_bag, shrink_bag
 from .contracts import gather, group, prefetch_hint
 from .functions import FULL, exp_into, fast_log, padded
 from .groups import EXPLODED, on_own_lines
-from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows, window_products, window_steps
+from .linalg import bound_steps, dot, dots, fetch_row, row_of, window_products, window_steps
 from .schedule import linear
 from .simd.tiles import NEGATIVES
-from .updates import shrink, shrink_each
+from .updates import shrink, shrink_each, step_targets
 
 TILE = 1 + NEGATIVES  # nodes processed at once for all centres of a window
 _NEAR = 6  # levels below the root whose nodes are in the cache anyway
@@ -130,7 +130,7 @@ def train_paths(shape, around, plugs, scratch, bag, path, words, grams, out, tok
             bound_steps(path.steps, 0, path.steps, n, norm2)
         for i in range(total.shape[0]):
             total[i] = ZERO
-        step_rows(width, matrix_out, path.rows, path.steps, n, x, total)
+        step_targets(out.frozen, out, path.nodes, path.rows, path.steps, n, x, total)
         add_to_bag(words, grams, bag, n_words, n_grams, total)
         shrink_bag(words, grams, bag, n_words, n_grams, alpha * np.float32(m))
         for k in range(n):

@@ -44,7 +44,7 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scrat
         bag, around = make_bag(n_words, n_grams, dim), plugs.inputs.around
         if plugs.loss.paths:
             path = make_path(plugs.loss, shape.max_positives)
-            if shape.sharing == Sharing.WINDOW and inputs[0].frozen is None:
+            if shape.sharing == Sharing.WINDOW and inputs[0].frozen is None and out.frozen is None:
                 return train_path_windows(shape, plugs, scratch, path, inputs[0], out, tokens, first, last, alphas, rng)
             return train_paths(shape, around, plugs, scratch, bag, path, *inputs, out, tokens, first, last, alphas, rng)
         return train_bags(shape, around, plugs, states, scratch, bag, *inputs, out, tokens, first, last, alphas, rng)
