@@ -279,6 +279,28 @@ def test_pairs_know_how_often_their_rows_and_columns_are_trained_on():
         np.testing.assert_allclose(own[1], columns, rtol=1e-6)
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("loss", ["ns", "hierarchical"])
+def test_pairs_that_lead_one_way_are_counted_on_both_sides(loss, ranks):
+    """Item "hub" is the target of most pairs, and of no pair the centre."""
+    one_way = [*((f"i{k}", "hub", 1 + k) for k in range(30)), *((f"i{k}", f"i{k * 7 % 30}", 1) for k in range(1, 30))]
+    data = encode_input(Input("pairs", one_way, rectangular=False), min_count=1)
+    rows, columns = (np.asarray(data.matrix.sum(axis=axis), np.float64).ravel() for axis in (1, 0))
+    if ranks > 1:  # a share's centres are about those of all data
+        data = data.share(0, np.array([0.0, 0.5, 1.0]))
+    engine = Trainer(data, TrainConfig(loss=loss, source="pairs", l2="2,3", dim=4, workers=4)).engine
+    if loss == "hierarchical":
+        paths, passes = paths_of(*huffman_paths(data.vocab_out.counts)), np.zeros(len(columns))
+        for path, pairs in zip(paths, columns, strict=True):
+            passes[[node for node, _ in path]] += pairs
+        shares, columns = passes / rows.sum(), passes
+    else:
+        shares = columns / rows.sum()
+    np.testing.assert_allclose(engine.pulls("vectors_out", 1.0, slice(None)), 0.7 * shares, rtol=1e-5)
+    for name, pairs, strength in (("vectors_in", rows, 2.0), ("vectors_out", columns, 3.0)):
+        np.testing.assert_allclose(engine._decay[name], strength * np.maximum(pairs, 1.0) ** -0.5, rtol=1e-5)
+
+
 @pytest.mark.parametrize("weight", [1, 0.001])
 @pytest.mark.parametrize("rectangular", [True, False])
 def test_ranks_have_the_pairs_of_the_whole_with_small_weights_and_rare_items(weight, rectangular):

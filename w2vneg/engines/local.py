@@ -50,7 +50,7 @@ class LocalEngine(Engine):
     def __init__(self, model, walk, plugs, shape, block, n_private, config):
         super().__init__(model, walk, block, config, n_private, plugs.inputs)
         self.trained = [name for name in self.replicated if plugs.inputs is None or name not in plugs.inputs.derived]
-        self._targets = walk.centre_weights if model.vocab_out is model.vocab else model.vocab_out.counts
+        self._targets = walk.target_weights(model)
         self.frozen = model.frozen
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
         self.plugs = plugs
@@ -84,8 +84,9 @@ class LocalEngine(Engine):
     def _pairs_of(self, name):
         """Return the mean number of pairs that move each row of a matrix in an epoch: float64, (n_rows,)."""
         walk = self.walk
-        if walk.pairs_of is not None and self.inputs is None:
-            return walk.pairs_of[name == "vectors_out"]
+        if walk.pairs_of is not None and (self.inputs is None or not self.inputs.composes):
+            pairs, of_nodes = walk.pairs_of[name == "vectors_out"], name == "vectors_out" and self.plugs.loss.paths
+            return pairs.sum() * self._shares_of(name) if of_nodes else pairs
         each = 1.0 if self.inputs is not None and self.inputs.around else walk.mean_group
         return float(walk.centre_weights.sum()) * each * self._shares_of(name)
 

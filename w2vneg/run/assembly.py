@@ -152,7 +152,7 @@ def _paths(data, config, walk):
     both_ways = config.traversal.windows and not getattr(config.source, "ordered", False) and not inputs.composes
     sharing = Sharing.WINDOW if both_ways else Sharing.NO
     shape = LoopSpec(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
-    nodes = float(loss.touched(walk.centre_weights if data.vocab_out is data.vocab else counts).sum())
+    nodes = float(loss.touched(walk.target_weights(data)).sum())
     cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
     plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
     return plugs, shape, cost, loss.loss_at_init(nodes), ()

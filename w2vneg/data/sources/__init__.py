@@ -111,6 +111,12 @@ class Traversal:
             return encode_input(Input(cls.example, str(path)))
         return replace(encode_corpus([str(path)], min_count=1, use_cache=False), source=cls.Options.name)
 
+    def target_weights(self, names):
+        """Return about how often each id is a target, up to a factor: (n_out,). names : Model or encoded data"""
+        if names.vocab_out is not names.vocab:
+            return names.vocab_out.counts
+        return self.centre_weights if self.pairs_of is None else self.pairs_of[1]
+
     def room(self, block):
         """Return the number of int32 that `fill` needs for a block of this many positions."""
         return self.places * block + self.margin + 8
