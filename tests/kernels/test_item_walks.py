@@ -17,6 +17,7 @@ from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.ground.events import EpochDone
+from w2vneg.kernels.walk import _HEAD, _basket_around
 from w2vneg.run.model import Model
 from w2vneg.run.trainer import Trainer
 
@@ -84,6 +85,21 @@ def test_of_a_long_basket_every_other_item_is_as_likely_and_none_comes_twice():
         seen.update(others)
     counts = [seen[i] for i in range(40) if i != 11]
     assert stats.chisquare(counts).pvalue > 1e-4
+
+
+def test_a_basket_is_sought_once_for_all_of_its_items():
+    class Counted(list):
+        reads = 0
+
+        def __getitem__(self, place):
+            self.reads += 1
+            return super().__getitem__(place)
+
+    around = getattr(_basket_around, "py_func", _basket_around)
+    tokens = Counted([0, 0, *range(500), -1, *range(300), -1, -1])
+    found = [around(tokens, position) for position in range(_HEAD, len(tokens) - 2) if position != _HEAD + 500]
+    assert found == [(_HEAD, _HEAD + 500)] * 500 + [(_HEAD + 501, _HEAD + 801)] * 300
+    assert tokens.reads < 8 * len(tokens)
 
 
 def test_order_is_kept_in_long_histories_too():

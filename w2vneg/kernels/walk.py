@@ -130,13 +130,17 @@ class Baskets(NamedTuple):
     ordered: bool
 
 
+_BEGIN, _END, _HEAD = 0, 1, 2  # entries before the items: where the basket of the latest centre begins and ends
+
+
 @implement_fill(Baskets)
 def fill_baskets(source, lo, hi, epoch_key, tokens):
     """Write the kept items of the baskets that [lo, hi) touches, `SEPARATOR` after each; see `contracts`."""
     ids, offsets, keep = source.ids, source.offsets, source.keep
     basket = sentence_at(offsets, lo)
     position = offsets[basket]
-    n, first, last = 0, 0, 0
+    tokens[_BEGIN] = tokens[_END] = 0
+    n, first, last = _HEAD, _HEAD, _HEAD
     while position < hi:
         basket += 1
         end = offsets[basket]
@@ -160,12 +164,15 @@ def fill_baskets(source, lo, hi, epoch_key, tokens):
 
 @njit(borrows=True)
 def _basket_around(tokens, position):
-    begin, end = position, position + 1
-    while begin > 0 and tokens[begin - 1] >= 0:
-        begin -= 1
-    while tokens[end] >= 0:
-        end += 1
-    return begin, end
+    """Return where the basket begins and ends; it is sought once for all of its items, which come one after another."""
+    if not tokens[_BEGIN] <= position < tokens[_END]:
+        begin, end = position, position + 1
+        while begin > _HEAD and tokens[begin - 1] >= 0:
+            begin -= 1
+        while tokens[end] >= 0:
+            end += 1
+        tokens[_BEGIN], tokens[_END] = begin, end
+    return np.int64(tokens[_BEGIN]), np.int64(tokens[_END])
 
 
 @implement_group(Baskets)
