@@ -12,6 +12,7 @@ from scipy import sparse
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.ground.jit import DISABLE_JIT
 from w2vneg.kernels.bags import context_means
 from w2vneg.objectives.plugins import _module_of, load_plugins
 from w2vneg.objectives.readout import READOUTS, Trained, both, parse
@@ -161,6 +162,13 @@ def test_contexts_are_those_of_a_loop(window):
                     weights[ids[place]] += keep[ids[other]]
     expected = sums / np.where(weights > 0, weights, 1)[:, None]
     np.testing.assert_allclose(context_means(ids, offsets, keep, y, window), expected, atol=1e-5)
+
+
+def test_the_mean_of_a_word_that_is_everywhere_loses_nothing_to_rounding():
+    n = 100_000 if DISABLE_JIT else 1_000_000  # of one sign; in float32 the mean would be off by .1 % and more
+    y = np.array([[0.1, 0.1]], np.float32)
+    found = context_means(np.zeros(n, np.int32), np.array([0, n]), np.ones(1), y, 1)
+    np.testing.assert_allclose(found, y, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

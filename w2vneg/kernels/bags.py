@@ -166,7 +166,7 @@ def context_means(ids, offsets, keep, vectors_out, window):
     def add(part):
         columns = slice(bounds[part], bounds[part + 1])
         own = np.ascontiguousarray(vectors_out[:, columns])
-        found = np.zeros(own.shape, np.float32)
+        found = np.zeros(own.shape)  # float32 stops growing at some ten million occurrences of a word
         _add_contexts(ids, offsets, keep, own, window, found, totals[part])
         sums[:, columns] = found
 
@@ -200,4 +200,4 @@ def _add_contexts(ids, offsets, keep, vectors, window, sums, weights):
             own = keep[word]
             weights[word] += weight - own
             for i in range(dim):
-                sums[word, i] += np.float32(running[i] - own * vectors[word, i])
+                sums[word, i] += running[i] - own * vectors[word, i]
