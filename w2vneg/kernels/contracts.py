@@ -44,7 +44,7 @@ prepare_group
     compile-time row length of the vectors (`linalg.width_of`), for a plug whose own rows are as long. `negatives`
     (int32) are the negatives' ids, -1 for an empty slot; alpha (float32) is the group's learning rate. Return False if
     the two matrices must not be trained on this group, else True. At alpha 0, as in `diagnostics`, neither this nor
-    `step` may change anything.
+    `step` may change anything, and the group is weighed whatever is returned.
 weigh
     Multiply `weights` by the weights ω of the targets. On entry they are 1, or 0 for an excluded negative or an empty
     slot, which is ignored here and in `step`. `k` is the index of the pair in the group, `offset` that of its first
