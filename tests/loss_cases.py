@@ -62,6 +62,9 @@ OPTIONS = {  # what a loss does with options of its own
     ),
     "nce, Z = e^2": Case("nce", {"log_z": "2"}, partial(naive.noise_contrastive, log_z=2.0)),
     "nce, learned": Case("nce", {"log_z": "learned"}, partial(naive.noise_contrastive, log_z=math.log(N_VOCAB))),
+    "nce, Bernoulli": Case(
+        "nce", {}, lambda s, w, q: naive.noise_contrastive(s, w, q, drawn=len(s) - 1), setting=BERNOULLI
+    ),
     "bpr": Case("ranking", {"margin": 0.0}, partial(naive.ranking, margin=0.0)),
     "hinge, 2": Case("hinge", {"margin": 2.0}, partial(naive.hinge, margin=2.0)),
 }

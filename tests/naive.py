@@ -126,13 +126,17 @@ def importance_sampling(logits, weights, log_q, penalty=0.0):
     return softmax_of(terms, logits[0], penalty)
 
 
-def noise_contrastive(logits, weights, log_q, log_z=0.0):
-    """Notes eq. 10: P(observed) = e^s/z / (e^s/z + n q); L = −log P(observed | 0) − Σ ω log P(noise | k)."""
+def noise_contrastive(logits, weights, log_q, log_z=0.0, drawn=None):
+    """Notes eq. 10: P(observed) = e^s/z / (e^s/z + n q); L = −log P(observed | 0) − Σ ω log P(noise | k).
+
+    drawn : int, how many targets independent draws entered, of which those of weight 0 are excluded
+    """
     places = counting(weights)
     gradient = np.zeros(len(logits))
-    if not places:
+    if not places and drawn is None:
         return 0.0, gradient
-    exp_logits = [s - log_z - math.log(len(places)) - q for s, q in zip(logits, log_q, strict=True)]
+    n = len(places) if drawn is None else max(drawn, 1)
+    exp_logits = [s - log_z - math.log(n) - q for s, q in zip(logits, log_q, strict=True)]
     value, gradient[0] = softplus(-exp_logits[0]), -sigmoid(-exp_logits[0])
     for k in places:
         value += weights[k] * softplus(exp_logits[k])

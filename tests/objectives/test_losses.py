@@ -91,6 +91,8 @@ NOISY = [  # with q₀, q₁, …
     ("nce", [0, LN2, LOG3], [1, 1, 1], [0.5, 0.125, 0.25], math.log(126), [-1 / 2, 8 / 9, 6 / 7]),
     # Z = e² divides them all: 1, 8
     ("nce, Z = e^2", [2, 2 + LN2], [1, 1], [1, 0.25], LN2 + math.log(9), [-1 / 2, 8 / 9]),
+    # b = 2 q = 1, ¼, ½, one excluded: e^s / b = 1, 6
+    ("nce, Bernoulli", [0, LN2, LOG3], [1, 0, 1], [0.5, 0.125, 0.25], math.log(14), [-1 / 2, 0, 6 / 7]),
     # e^s / q = 2, 4, 2: p = ¼, ½, ¼; L = log 4 + log 2 + log 4/3; r = 1, 1/3, R = 4/3
     ("blackout", [0, 0, -LN2], [1, 1, 1], [0.5, 0.25, 0.25], math.log(32 / 3), [-13 / 12, 5 / 6, 1 / 4]),
     # log(1 + 999 e^{s₁ − s₀}), which is −log of css's p₀ for one uniform draw
@@ -121,8 +123,8 @@ def test_untrained_is_the_loss_of_zero_logits_under_uniform_draws(name, n):
 
 
 def uniform_log_q(name, n):
-    """Return log q of uniform draws; for independent ones b = n / (V − 1), as the positive is never among them."""
-    return np.full(1 + n, -math.log(N_VOCAB - 1 if "Bernoulli" in name else N_VOCAB))
+    """Return log q of uniform draws; for css with independent ones b = n / (V − 1), as the positive is never drawn."""
+    return np.full(1 + n, -math.log(N_VOCAB - 1 if name == "css, Bernoulli" else N_VOCAB))
 
 
 def differences(value_at, logits, h):

@@ -98,6 +98,7 @@ FORMULAS = {
     "nce": nce,
     "nce, Z = e^2": lambda s, w, q: nce(s, w, q, 2.0),
     "nce, learned": lambda s, w, q: nce(s, w, q, math.log(N_VOCAB)),
+    "nce, Bernoulli": nce,
     "blackout": blackout,
     "ranking": lambda s, w, q: ranking(s, w, q, math.log(N_VOCAB - 1)),
     "bpr": lambda s, w, q: ranking(s, w, q, 0.0),

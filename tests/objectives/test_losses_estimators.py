@@ -113,6 +113,27 @@ def test_the_normaliser_of_css_with_independent_draws_is_unbiased():
     assert mean == pytest.approx(np.exp(LOGITS[:words]).sum(), rel=2e-5)
 
 
+@pytest.mark.parametrize("excluded", [False, True])
+def test_independent_noise_leaves_nce_with_the_probabilities(excluded):
+    """Over all sets of draws and all positives, the gradient is 0 where e^s is the probability; 0 draws are a set, too.
+
+    Where the positive is excluded, P / (1 - P) takes the place of P.
+    """
+    words, loss = 4, of("nce, Bernoulli")
+    p, b = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.5, 0.2, 0.3, 0.1])
+    logits, total = np.log(p / (1 - p if excluded else 1)), np.zeros(words)
+    for drawn in itertools.product((False, True), repeat=words):
+        chance, entered = np.where(drawn, b, 1 - b).prod(), np.flatnonzero(drawn)
+        log_n = math.log(max(1, len(entered)))
+        for positive in range(words):
+            ids = [positive, *entered, -1]
+            weights = [1, *(float(not (excluded and i == positive)) for i in entered), 0]
+            log_q = [*(np.log(b[ids[:-1]]) - log_n), np.inf]
+            gradients = ask(loss, logits[ids], weights, log_q)[1][:-1].astype(float)
+            np.add.at(total, ids[:-1], chance * p[positive] * gradients)
+    assert total == pytest.approx(np.zeros(words), abs=1e-6)
+
+
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("name", ["css", "sampled-softmax, target excluded"])
 def test_softmax_draws_give_the_full_softmax_gradient_whatever_their_number(name, n):

@@ -26,6 +26,7 @@ from ..plugs import Loss, option
 LIMIT = np.float32(80.0)  # logits are clipped to ± this, as in `exp_logits`
 _RAREST = np.float32(-1e4)  # lower bound of log q: no draw is so rare, and s − log q stays finite
 _MOST = np.float32(1e37)  # sums of e^t above it may be infinite
+_EMPTY = np.float32(np.inf)  # log q of a place without a draw
 _NOWHERE = np.float32(-1e30)  # log of a term that does not count
 
 
@@ -107,6 +108,15 @@ def count(weights):
     n = 0
     for k in range(1, weights.shape[0]):
         n += weights[k] > ZERO
+    return n
+
+
+@njit(borrows=True)
+def count_drawn(log_q):
+    """Return how many targets independent draws entered (int64), excluded ones included: q is b over their number."""
+    n = 0
+    for k in range(1, log_q.shape[0]):
+        n += log_q[k] < _EMPTY
     return n
 
 

@@ -18,14 +18,12 @@ import math
 
 import numpy as np
 
-from ...ground.jit import njit
 from ...ground.registry import About
 from ...kernels.contracts import implement_step, implement_step_group
 from ...kernels.functions import fast_log
 from . import LOSSES
-from ._parts import OverVocabulary, clipped, count, parse_penalty, softmax_group, softmax_step
+from ._parts import OverVocabulary, clipped, count, count_drawn, parse_penalty, softmax_group, softmax_step
 
-_EMPTY = np.float32(np.inf)  # log q of a place without a draw
 _LEAST_REST = 1e-6
 
 
@@ -69,16 +67,7 @@ def step_group(loss, shared, weighed, m, n, exp_logits, weights, log_q, steps):
     return softmax_group(loss, shared, weighed, m, n, exp_logits, log_q[1], steps)
 
 
-@njit(borrows=True)
-def _count_drawn(log_q):
-    """Return how many targets were drawn (int64), excluded ones included: q is b over their number."""
-    n = 0
-    for k in range(1, log_q.shape[0]):
-        n += log_q[k] < _EMPTY
-    return n
-
-
 @implement_step(ComplementaryBernoulli)
 def step_independent(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
-    shift = np.float32(fast_log(np.float64(max(_count_drawn(log_q), 1))))
+    shift = np.float32(fast_log(np.float64(max(count_drawn(log_q), 1))))
     return softmax_step(loss, rng, clipped(logits[0]), shift, True, logits, log_q, weights, gradients)

@@ -4,9 +4,10 @@
     L = −log σ(x₀) − Σ_k ω_k log σ(−x_k)
     ∂L/∂s₀ = σ(x₀) − 1        ∂L/∂s_k = ω_k σ(x_k)        ∂L/∂log z = −(∂L/∂s₀ + Σ_k ∂L/∂s_k)
 
-n is the number of negatives that count. The noise covers all targets, including the positive. z is the normaliser:
-fixed (z = 1 as in Mnih and Teh, or as set by ``--log-z``), or one log z per centre, trained along with the vectors, as
-the theory requires: it starts at log V and moves by at most 1 per step.
+n is the number of negatives that count. Of independent draws (Bernoulli) n q is b, with n the number of all that
+entered, excluded ones too; a set without any still trains the positive. The noise covers all targets, including the
+positive. z is the normaliser: fixed (z = 1 as in Mnih and Teh, or as set by ``--log-z``), or one log z per centre,
+trained along with the vectors, as the theory requires: it starts at log V and moves by at most 1 per step.
 """
 
 import math
@@ -19,7 +20,7 @@ from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
 from ..plugs import About, Loss, option
 from . import LOSSES
-from ._parts import clear, corrected, count, logistic_many, logistic_one, softplus
+from ._parts import clear, corrected, count, count_drawn, logistic_many, logistic_one, softplus
 
 
 def _uniform_value(n, log_z):
@@ -28,9 +29,10 @@ def _uniform_value(n, log_z):
 
 
 class LearnedNormaliser(Loss):
-    """log_z : float32, (n_centres, 1), one for each centre"""
+    """log_z : float32, (n_centres, 1), one for each centre; independent : bool, of the draws"""
 
     log_z: np.ndarray
+    independent: bool = False
 
     needs_log_q = True
     needs_positive_log_q = True
@@ -42,10 +44,11 @@ class LearnedNormaliser(Loss):
 
 @LOSSES.register("nce")
 class NoiseContrastive(Loss):
-    """log_z : float, fixed; n_vocab : int"""
+    """log_z : float, fixed; n_vocab : int; independent : bool, of the draws"""
 
     log_z: float
     n_vocab: int
+    independent: bool = False
 
     class Options:
         log_z: str = option(
@@ -70,9 +73,10 @@ class NoiseContrastive(Loss):
     @classmethod
     def from_options(cls, options, context):
         n_vocab = len(context.counts)
+        independent = context.sampler is not None and context.sampler.independent
         if options.log_z == "learned":
-            return LearnedNormaliser(np.full((context.n_centres, 1), math.log(n_vocab), np.float32))
-        return cls(_number(options.log_z), n_vocab)
+            return LearnedNormaliser(np.full((context.n_centres, 1), math.log(n_vocab), np.float32), independent)
+        return cls(_number(options.log_z), n_vocab, independent)
 
     def loss_at_init(self, n_negatives):
         return _uniform_value(n_negatives, self.log_z - math.log(self.n_vocab))
@@ -89,13 +93,13 @@ def _number(text):
 
 
 @njit(borrows=True)
-def _contrast(log_z, logits, log_q, weights, gradients):
-    """Write the gradients for this log z (float32); return L, 0 without a negative that counts."""
-    n = count(weights)
-    if n == 0:
+def _contrast(log_z, independent, logits, log_q, weights, gradients):
+    """Write the gradients for this log z (float32); return L, 0 if draws with replacement leave none that counts."""
+    n = count_drawn(log_q) if independent else count(weights)
+    if n == 0 and not independent:
         clear(gradients)
         return 0.0
-    shift = np.float32(fast_log(np.float64(n))) + log_z
+    shift = np.float32(fast_log(np.float64(max(n, 1)))) + log_z
     for k in range(1, gradients.shape[0]):
         gradients[k] = corrected(logits[k], log_q[k]) - shift
     value, slope = logistic_one(shift - corrected(logits[0], log_q[0]))
@@ -105,13 +109,13 @@ def _contrast(log_z, logits, log_q, weights, gradients):
 
 @implement_step(NoiseContrastive)
 def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
-    return _contrast(np.float32(loss.log_z), logits, log_q, weights, gradients)
+    return _contrast(np.float32(loss.log_z), loss.independent, logits, log_q, weights, gradients)
 
 
 @implement_step(LearnedNormaliser)
 def step_learned(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     log_z = loss.log_z
-    value = _contrast(log_z[centre_row, 0], logits, log_q, weights, gradients)
+    value = _contrast(log_z[centre_row, 0], loss.independent, logits, log_q, weights, gradients)
     total = ZERO
     for k in range(gradients.shape[0]):
         total += gradients[k]
