@@ -255,6 +255,7 @@ def log_share(counts, exponent):
         ({"loss": "ps", "weigher": "importance", "negatives": 1}, 1.0, 1.0),
         ({"loss": "ps", "weigher": "self-adversarial", "negatives": 1}, 1.0, 1.0),
         ({"loss": "cis"}, 2.0, None),
+        ({"loss": "bpr"}, 1.0, 0.0),
     ],
 )
 def test_the_law_of_corrected_scores(options, factor, exponent):
@@ -273,6 +274,8 @@ def test_the_law_of_corrected_scores(options, factor, exponent):
         ({"loss": "dns"}, "sampler dns"),
         ({"loss": "ps", "weigher": "self-adversarial"}, "weigher self-adversarial"),
         ({"loss": "css", "weigher": "importance"}, "weigher importance"),
+        ({"loss": "ranking"}, "margin of loss ranking"),
+        ({"loss": "hinge", "margin": 0.0}, "margin of loss hinge"),
         ({"loss": "ps", "weigher": "of-a-plug-in"}, "weigher of-a-plug-in"),
     ],
 )

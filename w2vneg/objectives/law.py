@@ -3,7 +3,8 @@
 Weights ω of the negatives that depend on q or s alone move that point. Importance weights cancel Q as n grows if the
 loss does not divide by q: raw scores are then log P. If it does, Q is cancelled twice. Self-adversarial weights sharpen
 D by e^{s/T}, by an amount that depends on n. A single negative always weighs 1. The discriminator's weights leave the
-law nearly unchanged (docs/reproductions/one-law.md).
+law nearly unchanged (docs/reproductions/one-law.md). A margin stretches scores: with the logistic loss and log(V − 1),
+2.5 times for a P of 30 targets; with the hinge loss they are flattened, and only their order is left.
 
 `evaluation.scores` corrects scores by this law; a model folder keeps its constants.
 """
@@ -27,8 +28,10 @@ def settled(model):
     return law_of(model.config, np.asarray(model.vocab_out.counts))
 
 
-def law_of(config, counts):
+def law_of(config, counts, roughly=False):
     """Return where scores settle with the loss, sampler and weigher of a RunSpec; ConfigError if that is not known.
+
+    roughly : bool, also for losses with a margin, whose scores only rise and fall with those of the law
 
     Returns (float, (1 + T) / T; float64, (n_targets,), log D, or None if raw scores are log P).
     """
@@ -49,6 +52,9 @@ def law_of(config, counts):
         raise ConfigError(f"it is not known where scores settle with the weigher {weigher}; use raw scores")
     if loss.needs_log_q:
         return 1.0, None
+    if "margin" in loss._fields and not roughly and (loss is not LOSSES["ranking"] or config.loss.margin != 0):
+        what = f"it is not known where scores settle with the margin of loss {config.loss.name}"
+        raise ConfigError(f"{what}; use raw scores")
     if sampler.name == "selfplay":
         return 2.0, np.zeros(len(counts))
     if sampler.name == "boltzmann":
@@ -60,10 +66,10 @@ def law_of(config, counts):
     return 1.0, np.broadcast_to(np.asarray(made.log_p, np.float64), counts.shape)
 
 
-def are_known(configs, counts):
-    """Return whether it is known where scores settle with each of these options (list of RunSpec)."""
+def are_known(configs, counts, roughly=False):
+    """Return whether it is known where scores settle with each of these options (list of RunSpec), as for `law_of`."""
     try:
-        return all(law_of(config, counts) for config in configs)
+        return all(law_of(config, counts, roughly) for config in configs)
     except ConfigError:
         return False
 

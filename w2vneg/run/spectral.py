@@ -48,7 +48,7 @@ def start_spectral(model, matrix):
     matrix : csr_matrix, (n_centres, n_targets), weights of the pairs
     """
     config, counts = model.config, np.asarray(model.vocab_out.counts)
-    factor, log_noise = law_of(config, counts) if are_known([config], counts) else (1.0, None)
+    factor, log_noise = law_of(config, counts, True) if are_known([config], counts, True) else (1.0, None)
     rng = np.random.default_rng(config.seed)
     sample = some_rows(matrix, _MOST, rng, fewest=_FEWEST * config.dim)
     unit = float(np.median(sample.data))
