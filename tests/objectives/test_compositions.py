@@ -221,6 +221,7 @@ def test_baskets_train():
         ({"inputs": "window", "loss": "ns", "sampler": "bigram"}, "sampler 'bigram' needs a single centre"),
         ({"inputs": "window", "loss": "cis"}, "weigher 'discriminator' needs a single centre"),
         ({"inputs": "window", "loss": "ns", "exclude": "known"}, "--exclude known looks up the neighbours"),
+        ({"inputs": "window", "loss": "ns", "exclude": "window"}, "the word in the middle; use --exclude target"),
         ({"inputs": "window", "loss": "ns", "share_negatives": "window"}, "use --share-negatives centre"),
         ({"inputs": "window", "loss": "ns", "source": "pairs"}, "pairs have none"),
         ({"inputs": "window", "loss": "ns", "source": "graph", "ordered": True}, "leave one of the two out"),

@@ -78,6 +78,9 @@ def check_plugs(config, loss, weigher, sampler):
             if looks or plug.needs_centre or any(not name.endswith("_out") for name in plug.parameters):
                 what = f"{kind} {getattr(config, kind).name!r} needs a single centre per group, and {flag} has several"
                 raise ConfigError(f"{what}; use another {kind} or leave it out")
+        if config.exclude == "window":
+            what = f"--exclude window has no effect with {flag}, whose one positive is the word in the middle"
+            raise ConfigError(f"{what}; use --exclude target")
         if config.exclude == "known":
             what = "--exclude known looks up the neighbours of a single centre"
             raise ConfigError(f"{what}, and {flag} has several; leave it out")
