@@ -56,6 +56,18 @@ def test_draws_follow_the_enumerated_distribution_over_many_blocks_of_targets():
     assert stats.chisquare(seen, expected).pvalue > 1e-6
 
 
+def test_a_draws_place_within_its_tile_has_as_many_bits_as_the_choice_of_the_tile():
+    """One number for both left twelve bits for the place if there were 4,096 tiles, too few for the rarest targets."""
+    n_tiles, n = 4096, 2000
+    totals, sums = np.ones(n_tiles, np.float32), np.ones((n_tiles, TILE // draws.LANES), np.float32)
+    tiles, rests = np.empty(n, np.int32), np.empty(n, np.float32)
+    running, rng = np.arange(1, n_tiles + 1, dtype=np.float32), np.full(1, 7, np.uint64)
+    draws._find_tiles(n, sums, totals, running, rng, tiles, rests)
+    assert stats.kstest(rests, "uniform").pvalue > 1e-6
+    assert stats.chisquare(np.bincount(tiles // 256, minlength=16)).pvalue > 1e-6
+    assert (rests * 4096 % 1 != 0).mean() > 0.99
+
+
 def test_places_without_a_centre_are_left_alone():
     ids, log_q = draw([-1, 3, -1, -1, 0, -1])
     assert (ids[[0, 2, 3, 5]] == -7).all()

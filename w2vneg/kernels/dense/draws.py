@@ -163,15 +163,18 @@ def _width(tile, n_vocab):
 
 
 @njit(borrows=True)
-def _find_tiles(n, sums, tops, top, running, rng, tiles, rests):
-    """Find each draw's tile and the rest of its random number, on the tile's scale; prefetch the tile's sums."""
+def _find_tiles(n, sums, totals, running, rng, tiles, rests):
+    """Find each draw's tile, and a number of its own for its place there; prefetch the tile's sums.
+
+    The rest of the first number would do for few targets, but of a million it has too few bits to reach the rarest.
+    """
     total = running[-1]
     for k in range(n):
         rests[k] = next_unit(rng) * total
     ranks_into(running, rests, n, tiles)
     for k in range(n):
         tile = tiles[k] = _held_back(running, tiles[k])
-        rests[k] = (rests[k] - (running[tile - 1] if tile > 0 else ZERO)) * fast_exp(top - tops[tile])
+        rests[k] = next_unit(rng) * totals[tile]
         for line in range(0, _LINES, LANES):
             prefetch(sums, tile, line)
 
@@ -201,7 +204,7 @@ def _draw(weights, sums, tops, totals, n_vocab, row_of_place, places, key, ids, 
         log_z[place] = normaliser
         rng = np.empty(1, np.uint64)
         rng[0] = mix(key + np.uint64(place))
-        _find_tiles(n, sums[b], tops[b], top, running, rng, tiles, rests)
+        _find_tiles(n, sums[b], totals[b], running, rng, tiles, rests)
         _find_lines(n, weights, sums[b], b, n_vocab, tiles, rests, begins)
         for k in range(n):
             tile = tiles[k]
