@@ -2,7 +2,8 @@
 
 See `recommenders_tasks` for the data and splits. Options are chosen by NDCG@10 on validation data, by hill climbing:
 each option moves from a first guess up and down a ladder of equal ratios, until no neighbour is better. So no winner
-lies at the edge of the values tried. Winners are trained again with several seeds and reported on the test part.
+lies at the edge of the values tried, unless a ladder has an end, as that of slim's neighbours has. Winners are trained
+again with several seeds and reported on the test part.
 
 Every figure except coverage is a mean over users, with an interval from a bootstrap over users. Each method is compared
 with the best rival, the one with the highest validation figure, by a paired t test over users; p values are corrected

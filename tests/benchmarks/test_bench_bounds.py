@@ -1,6 +1,7 @@
 """``benchmarks bounds``: the folded text, and the share of a pair's time that each part takes."""
 
 import numpy as np
+import pytest
 
 from benchmarks import bounds
 from w2vneg.data.encoded import encode_corpus
@@ -21,6 +22,7 @@ def test_what_is_saved_is_relative_to_the_same_round():
     assert last == "| ns | 150 | " + " | ".join(["62% (50%–75%)"] * len(bounds.PARTS)) + " |"
 
 
+@pytest.mark.slow
 def test_the_command_measures_every_part(run_bench, tmp_path):
     (tmp_path / "text").write_text("a b c d e f g h\n" * 300)
     flags = "--only", "ns shared", "--repeats", 1, "--tokens", 500, "--min-count", 1, "--dim", 8

@@ -177,7 +177,7 @@ def chain(rng, n_words=60, n=6000):
 
 
 @pytest.mark.slow
-def test_training_with_a_pool_learns_what_it_learns_with_exact_draws(monkeypatch):
+def test_training_with_a_pool_learns_what_it_learns_with_exact_draws():
     corpus = encode_corpus(chain(np.random.default_rng(6)), min_count=1)
     given = {"loss": "selfplay", "dim": 16, "window": 1, "epochs": 5, "workers": 1, "subsample": 0, "alpha": 0.2}
 
@@ -189,11 +189,7 @@ def test_training_with_a_pool_learns_what_it_learns_with_exact_draws(monkeypatch
         ids = corpus.ids.reshape(-1, 10)
         return -np.mean([scores[ids[:, :-1], ids[:, 1:]].mean(), scores[ids[:, 1:], ids[:, :-1]].mean()])
 
-    exact, many = loss(method="exact"), loss(method="pool")
-    monkeypatch.setattr(BoltzmannFamily, "_batch", 10_000)
-    stale = loss(method="exact")  # one launch a round
-    assert many < exact + 0.005
-    assert many < stale - 0.01
+    assert loss(method="pool") < loss(method="exact") + 0.005
 
 
 @pytest.mark.slow

@@ -123,7 +123,7 @@ def test_exact_boltzmann_draws_against_enumeration(exact):
 
 
 def test_boltzmann_draws_are_nearer_to_the_full_softmax_than_uniform_ones(uniform, exact):
-    assert uniform.diagnose(1).cosine < exact.diagnose(1).cosine - 0.01
+    assert uniform.diagnose(1).cosine < exact.diagnose(1).cosine - 0.005
     assert uniform.diagnose(1).effective_size < 1.8
 
 

@@ -23,9 +23,9 @@ _SAME = 1e-6
 _SUM_TO_N = ("importance", "self-adversarial")  # weighers that give a single negative the weight 1
 
 
-def settled(model):
+def settled(model, roughly=False):
     """Return (1 + T) / T and log D of a model; see `law_of`."""
-    return law_of(model.config, np.asarray(model.vocab_out.counts))
+    return law_of(model.config, np.asarray(model.vocab_out.counts), roughly)
 
 
 def law_of(config, counts, roughly=False):

@@ -51,13 +51,20 @@ class Scores(NamedTuple):
         """How many negatives count, at least 1: (B,)."""
         return (self.weights > 0).sum(dim=1).clamp(min=1)
 
-    def corrected(self):
-        """s_k − log(n q_k): (B, n)."""
-        return self.negative - self.log_q.clamp(min=_RAREST) - self.counted.log()[:, None]
+    @property
+    def drawn(self):
+        """How many targets independent draws entered, excluded ones included, at least 1: (B,)."""
+        return torch.isfinite(self.log_q).sum(dim=1).clamp(min=1)
 
-    def positive_corrected(self):
-        """s₀ − log(n q₀): (B,)."""
-        return self.positive - self.log_q_positive.clamp(min=_RAREST) - self.counted.log()
+    def corrected(self, n=None):
+        """s_k − log(n q_k), with n (B,) of them, or as many as count: (B, n)."""
+        n = self.counted if n is None else n
+        return self.negative - self.log_q.clamp(min=_RAREST) - n.log()[:, None]
+
+    def positive_corrected(self, n=None):
+        """The same of s₀: (B,)."""
+        n = self.counted if n is None else n
+        return self.positive - self.log_q_positive.clamp(min=_RAREST) - n.log()
 
 
 def implement(bodies, *plugs):
@@ -122,8 +129,7 @@ def complementary_sum(loss, scores):
 @implement(VALUES, ComplementaryBernoulli)
 def complementary_bernoulli(loss, scores):
     """q is b over the number of draws, including those of the positive."""
-    drawn = torch.isfinite(scores.log_q).sum(dim=1).clamp(min=1)
-    return _softmax(loss, scores, scores.positive, scores.negative - scores.log_q - drawn.log()[:, None])
+    return _softmax(loss, scores, scores.positive, scores.corrected(scores.drawn))
 
 
 @implement(VALUES, ImportanceSampling)
@@ -139,9 +145,10 @@ def negative_sampling(loss, scores):
 
 @implement(VALUES, NoiseContrastive, LearnedNormaliser)
 def noise_contrastive(loss, scores):
-    positive, negative = scores.positive_corrected() - loss.log_z, scores.corrected() - loss.log_z
+    n = scores.drawn if loss.independent else scores.counted
+    positive, negative = scores.positive_corrected(n) - loss.log_z, scores.corrected(n) - loss.log_z
     value = softplus(-positive) + (scores.weights * softplus(negative)).sum(dim=1)
-    return value.masked_fill(~(scores.weights > 0).any(dim=1), 0)
+    return value if loss.independent else value.masked_fill(~(scores.weights > 0).any(dim=1), 0)
 
 
 @implement(VALUES, Ranking)

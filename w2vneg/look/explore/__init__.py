@@ -153,10 +153,10 @@ class Answers:
         names = [self._meant(item) for item in items.split("\n") if item]
         if not names:
             raise ConfigError("recommending needs at least one item")
-        asked = [one for one in self.subjects if one.recommends]
-        if not asked:
+        recommenders = [one for one in self.subjects if one.recommends]
+        if not recommenders:
             raise ConfigError("none of these was trained on items; train with --baskets, --ratings or --pairs")
-        columns = _columns(asked, lambda one: {"near": self._reasoned(one.list_for(names, ANSWERS))})
+        columns = _columns(recommenders, lambda one: {"near": self._reasoned(one.list_for(names, ANSWERS))})
         return {"items": [self._entry(name) for name in names], "columns": columns}
 
     def user(self, q=""):

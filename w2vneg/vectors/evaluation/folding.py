@@ -237,7 +237,7 @@ class _Loss:
     def __init__(self, model):
         config = model.config
         try:
-            factor, log_noise = settled(model)
+            factor, log_noise = settled(model, roughly=True)
         except ConfigError:  # unknown
             factor, log_noise = 1.0, None
         strength = l2_strengths(config.l2)[0]
